@@ -214,7 +214,7 @@ await test("home", { timeout: 300_000 }, async (t) => {
     await owner.keyboard.press("L");
     await owner.locator(".share-form").waitFor();
     assert.equal(await owner.locator("input[name=what]:checked").inputValue(), "home");
-    assert.match(await owner.locator(".share-visible").innerText(), /^The link shows pods, .* in shop\./);
+    assert.match(await owner.locator(".share-visible").innerText(), /^The link shows Pods, .* in shop\./);
     assert.ok(await owner.getByLabel("Include logs").isVisible());
     await owner.keyboard.press("Escape");
     const url = await share(owner, async (form) => {

@@ -45,7 +45,7 @@ await test("sharing", { timeout: 300_000 }, async (t) => {
         assert.match(
           await form.locator(".share-visible").innerText(),
           new RegExp(
-            `^The link shows configmaps in ${ns} with app=web\\. .*anyone who can reach this address can already see`,
+            `^The link shows ConfigMaps in ${ns} with app=web\\. .*anyone who can reach this address can already see`,
           ),
         );
         assert.match(
@@ -289,7 +289,7 @@ await test("sharing", { timeout: 300_000 }, async (t) => {
     await become(
       "the description of what guests see",
       async () => (await owner.locator(".share-visible").innerText()).split(". ")[0],
-      `The link shows configmaps in ${ns} and services in ${ns}`,
+      `The link shows ConfigMaps in ${ns} and Services in ${ns}`,
     );
     const stops = async (id) => {
       for (let n = 1; n <= 12; n++) {

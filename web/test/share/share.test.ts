@@ -31,7 +31,9 @@ const page = (data: Record<string, string> = {}): void =>
   void Object.assign(globalThis, { document: { documentElement: { dataset: data } } });
 const pods = { ref: "core/v1/pods", kind: "Pod", resource: "pods", namespaced: true };
 const nodes = { ref: "core/v1/nodes", kind: "Node", resource: "nodes", namespaced: false };
+const events = { ref: "core/v1/events", kind: "Event", resource: "events", namespaced: true };
 const deployments = { ref: "apps/v1/deployments", kind: "Deployment", resource: "deployments", namespaced: true };
+const listed = [pods, nodes, events, deployments];
 const part = (resource: string, more: object = {}): object => ({
   resource,
   namespaces: [],
@@ -228,38 +230,38 @@ void test("the request body of a new link contains the parts, the duration and t
 
 void test("shared parts are described", () => {
   for (const [choice, want] of [
-    [view, "pods in shop with app=web that match “err”"],
-    [{ ...object, logs: true, events: true }, "shop/web-1 (pods), its log and events about it"],
-    [node, "node-1 (nodes) and events about it"],
+    [view, "Pods in shop with app=web that match “err”"],
+    [{ ...object, logs: true, events: true }, "shop/web-1 (Pod), its log and Events about it"],
+    [node, "node-1 (Node) and Events about it"],
     [
       { ...view, logs: true, events: true },
-      "pods in shop with app=web that match “err”, their logs and all events in the same namespaces",
+      "Pods in shop with app=web that match “err”, their logs and all Events in the same namespaces",
     ],
     [
       { ...view, logs: true, events: true, view: defaultView("core/v1/pods") },
-      "all pods, their logs and all events in the same namespaces",
+      "all Pods, their logs and all Events in the same namespaces",
     ],
-    [kinds, "pods in data and shop and all nodes"],
+    [kinds, "Pods in data and shop and all Nodes"],
     [
       { what: "kinds", kinds: [pods, nodes, { ...pods, ref: "core/v1/services", resource: "services" }], ns: ["shop"] },
-      "pods, nodes and services in shop",
+      "Pods, Nodes and services in shop",
     ],
-    [{ what: "kinds", kinds: [pods], ns: ["a", "b", "c", "d", "e", "f", "g"] }, "pods in a, b, c, d, e and 2 more"],
+    [{ what: "kinds", kinds: [pods], ns: ["a", "b", "c", "d", "e", "f", "g"] }, "Pods in a, b, c, d, e and 2 more"],
   ] as [ShareChoice, string][])
-    assert.equal(partsText(partsOf(choice)), want);
-  assert.equal(partsText(partsOf({ ...object, events: true }).slice(1)), "events in shop about pod/web-1");
-  assert.equal(partsText(partsOf(deployment).slice(1)), "events in shop about deployment.apps/web");
+    assert.equal(partsText(partsOf(choice), listed), want);
+  assert.equal(partsText(partsOf({ ...object, events: true }).slice(1), listed), "Events in shop about pod/web-1");
+  assert.equal(partsText(partsOf(deployment).slice(1), listed), "Events in shop about deployment.apps/web");
 });
 
 void test("without a login, the text does not claim that a link restricts access", () => {
   const parts = partsOf(object);
-  assert.equal(visibilityText(parts, false), "Viewers see shop/web-1 (pods), and nothing else.");
+  assert.equal(visibilityText(parts, listed, false), "Viewers see shop/web-1 (Pod), and nothing else.");
   assert.match(
-    visibilityText(parts, true),
-    /^The link shows shop\/web-1 \(pods\)\. .*anyone who can reach this address can already see everything/,
+    visibilityText(parts, listed, true),
+    /^The link shows shop\/web-1 \(Pod\)\. .*anyone who can reach this address can already see everything/,
   );
-  assert.ok(!visibilityText(parts, true).includes("nothing else"));
-  for (const open of [true, false]) assert.match(visibilityText([], open), /^Select at least one resource/);
+  assert.ok(!visibilityText(parts, listed, true).includes("nothing else"));
+  for (const open of [true, false]) assert.match(visibilityText([], listed, open), /^Select at least one resource/);
 });
 
 void test("sharing unmasked content shows a warning", () => {

@@ -3,6 +3,7 @@
 import { formatInteger } from "../text/format.ts";
 import type { SpecChange, Warning, Watched } from "../net/overview.ts";
 import { sharedParts } from "../model/guest.ts";
+import { plural as pluralOf } from "../net/kinds.ts";
 import { bytesText, fieldText, hasEvents, plural, stateWord } from "./home-text.ts";
 import { listHref } from "./links.ts";
 import { Ago, keyOf, ObjectLink } from "./problems.tsx";
@@ -104,7 +105,10 @@ export function WatchedResources({ watched }: { watched: readonly Watched[] }) {
     <section class="watched" aria-labelledby="watched-heading">
       <h2 id="watched-heading">
         Watched resources{" "}
-        <span class="count" title={showsBytes ? "Memory of the cached objects, without their changes" : undefined}>
+        <span
+          class="count"
+          title={showsBytes ? "Memory for the cached objects, without the history of changes" : undefined}
+        >
           {[
             plural(watched.length, "type"),
             ...(objects > 0 ? [plural(objects, "object")] : []),
@@ -130,15 +134,16 @@ interface WatchedItemProps {
 function WatchedItem({ watched: w, isCounted, showsBytes }: WatchedItemProps) {
   const href = listHref(w.resource, []);
   const isKnown = w.state === "live" || w.state === "stale";
+  const name = pluralOf({ kind: w.kind, resource: w.resource.split("/")[2] ?? "" });
   const state = stateWord(w);
   const scope = w.namespaces.length === 0 ? "" : ` in ${plural(w.namespaces.length, "namespace")}`;
   return (
-    <li data-state={w.state} title={`${w.resource}${scope}: ${state}${w.reason === "" ? "" : `. ${w.reason}`}`}>
+    <li data-state={w.state} title={`${name}${scope}: ${state}${w.reason === "" ? "" : `. ${w.reason}`}`}>
       {href === null ? (
-        <span class="kind">{w.kind}</span>
+        <span class="kind">{name}</span>
       ) : (
         <a class="kind" href={href}>
-          {w.kind}
+          {name}
         </a>
       )}
       {w.state !== "live" && <span class="state">{state}</span>}

@@ -4,17 +4,19 @@ import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { h } from "../ui/dom.ts";
 import { copyText } from "../ui/clipboard.ts";
 import { expiryText } from "../model/guest.ts";
+import type { Kind } from "../net/kinds.ts";
 import { RestartNote } from "./share-list.tsx";
 import { isLoopback, kioskUrl, partsText, type NewLink } from "./share-text.ts";
 
 interface CreatedLinkProps {
   created: NewLink;
+  kinds: readonly Kind[];
   now: number;
   another: () => void;
   done: () => void;
 }
 
-export function CreatedLink({ created: { url, persistent, link }, now, another, done }: CreatedLinkProps) {
+export function CreatedLink({ created: { url, persistent, link }, kinds, now, another, done }: CreatedLinkProps) {
   const [isKiosk, setKiosk] = useState(false);
   const [isCopied, setCopied] = useState(false);
   const [status, setStatus] = useState("Link created");
@@ -58,7 +60,7 @@ export function CreatedLink({ created: { url, persistent, link }, now, another, 
       <div class="share-columns">
         <QrCode text={current} />
         <div class="share-notes">
-          <p>{`Viewers see ${partsText(link.parts)} until ${expiryText(link.expires, now)}.`}</p>
+          <p>{`Viewers see ${partsText(link.parts, kinds)} until ${expiryText(link.expires, now)}.`}</p>
           <p>
             Copy the link now: only its hash is stored, so it is not shown again. You can revoke the link under Links.
           </p>

@@ -117,7 +117,7 @@ export function ShareForm({ host, onCreated }: { host: ShareHost; onCreated: (cr
                 />
                 <span class="name">{targetLabels[option]}</span>
                 <span class="words">
-                  {plain === null ? "you select what the link shares" : partsText(partsOf(plain))}
+                  {plain === null ? "you select what the link shares" : partsText(partsOf(plain), listedKinds)}
                 </span>
               </label>
               {option === target && plain !== null && (
@@ -166,7 +166,7 @@ export function ShareForm({ host, onCreated }: { host: ShareHost; onCreated: (cr
       </div>
       <div class="share-explanation">
         <p class="share-visible" role="status">
-          {visibilityText(parts, document.documentElement.dataset["open"] !== undefined)}
+          {visibilityText(parts, listedKinds, document.documentElement.dataset["open"] !== undefined)}
         </p>
         <p>
           Anyone with the link can view this, without logging in, until the link expires or is revoked. The link uses

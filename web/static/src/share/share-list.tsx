@@ -3,6 +3,7 @@
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { clockTime } from "../text/age.ts";
 import { asSentence } from "../model/status.ts";
+import type { Kind } from "../net/kinds.ts";
 import { withBase } from "../net/base-path.ts";
 import { problemOf } from "../net/problem.ts";
 import { TimedText, useRedraw } from "../ui/view.tsx";
@@ -101,7 +102,7 @@ class LinkReader {
   }
 }
 
-export function ShareLinks({ now }: { now: () => number }) {
+export function ShareLinks({ kinds, now }: { kinds: readonly Kind[]; now: () => number }) {
   const redraw = useRedraw();
   const [reader] = useState(() => new LinkReader(now, redraw));
   const list = useRef<HTMLUListElement>(null);
@@ -125,7 +126,7 @@ export function ShareLinks({ now }: { now: () => number }) {
       </p>
       <ul class="share-links" ref={list}>
         {reader.links.map((link) => (
-          <LinkItem key={link.id} link={link} revoke={revoke} />
+          <LinkItem key={link.id} link={link} kinds={kinds} revoke={revoke} />
         ))}
       </ul>
       <p class="share-restart-note">{!reader.persistent && <RestartNote />}</p>
@@ -133,12 +134,18 @@ export function ShareLinks({ now }: { now: () => number }) {
   );
 }
 
-function LinkItem({ link, revoke }: { link: Link; revoke: (id: string) => Promise<void> }) {
+interface LinkItemProps {
+  link: Link;
+  kinds: readonly Kind[];
+  revoke: (id: string) => Promise<void>;
+}
+
+function LinkItem({ link, kinds, revoke }: LinkItemProps) {
   const [error, setError] = useState("");
   return (
     <li>
       <div class="share-link">
-        <p class="share-contents">{partsText(link.parts)}</p>
+        <p class="share-contents">{partsText(link.parts, kinds)}</p>
         <p class="share-link-note">{link.note}</p>
         <p class="share-details">
           <TimedText format={(now) => linkText(link, now)} />

@@ -3,7 +3,7 @@
 import { humanDuration } from "../text/age.ts";
 import { readParts, type SharedPart } from "../model/guest.ts";
 import { formatHome, type HomeView } from "../model/home-view.ts";
-import type { Kind } from "../net/kinds.ts";
+import { plural, type Kind } from "../net/kinds.ts";
 import type { Watched } from "../net/overview.ts";
 import { formatView, objectHref, defaultView, type ObjectName, type View } from "../model/view.ts";
 
@@ -177,45 +177,57 @@ export const requestBody = (
   note: note.trim(),
 });
 
-/** Describes one shared resource, such as "pods in shop with app=web that match “err”". */
-export function partText(p: SharedPart): string {
-  const [, , resource = p.resource, sub] = p.resource.split("/");
+// Returns the ref of a part's resource. The part of logs names the subresource "log".
+const refOf = ({ resource }: SharedPart): string => resource.split("/", 3).join("/");
+
+// Returns the plural of a part's resource. If the cluster does not serve the resource now, returns its plain name.
+function pluralOf(p: SharedPart, kinds: readonly Kind[]): string {
+  const ref = refOf(p);
+  const kind = kinds.find((k) => k.ref === ref);
+  return kind === undefined ? (ref.split("/")[2] ?? ref) : plural(kind);
+}
+
+/** Describes one shared resource, such as "Pods in shop with app=web that match “err”". */
+export function partText(p: SharedPart, kinds: readonly Kind[]): string {
+  const sub = p.resource.split("/")[3];
   const logPrefix = sub === "log" ? "logs of " : "";
   const namespaceText = p.namespaces.length === 0 ? "" : ` in ${joinList(p.namespaces)}`;
   if (p.name !== "") {
     const name = p.namespaces.length === 1 ? `${p.namespaces[0]}/${p.name}` : p.name;
-    return sub === "log" ? `the log of ${name}` : `${name} (${resource})`;
+    return sub === "log"
+      ? `the log of ${name}`
+      : `${name} (${kinds.find((k) => k.ref === p.resource)?.kind ?? pluralOf(p, kinds)})`;
   }
   const labels = p.labels === "" ? "" : ` with ${p.labels}`;
   const q = p.q === "" ? "" : ` that match “${p.q}”`;
   const about = p.about === "" ? "" : ` about ${p.about.replace(".core/", "/")}`;
   const all = namespaceText + labels + q + about === "" ? "all " : "";
-  return `${logPrefix}${all}${resource}${namespaceText}${labels}${q}${about}`;
+  return `${logPrefix}${all}${pluralOf(p, kinds)}${namespaceText}${labels}${q}${about}`;
 }
 
 /** Describes all shared resources in one text. Resources with the same namespaces are grouped. */
-export function partsText(parts: readonly SharedPart[]): string {
+export function partsText(parts: readonly SharedPart[], kinds: readonly Kind[]): string {
   const [first, ...rest] = parts;
   if (first !== undefined && rest.length > 0 && rest.every((p) => companionText(first, p) !== null))
-    return joinList([partText(first), ...rest.map((p) => companionText(first, p) ?? "")]);
+    return joinList([partText(first, kinds), ...rest.map((p) => companionText(first, p) ?? "")]);
   const isUniform =
     parts.length > 2 &&
     parts.every(
       (p) => p.name === "" && p.labels === "" && p.q === "" && p.about === "" && p.resource.split("/").length === 3,
     );
   const namespaceSets = [...new Set(parts.map((p) => p.namespaces.join()))].filter((ns) => ns !== "");
-  if (!isUniform || namespaceSets.length > 1) return joinList(parts.map(partText));
+  if (!isUniform || namespaceSets.length > 1) return joinList(parts.map((p) => partText(p, kinds)));
   const { namespaces } = parts.find((p) => p.namespaces.length > 0) ?? { namespaces: [] };
   return (
-    `${joinList(parts.map((p) => p.resource.split("/")[2] ?? p.resource))}` +
+    `${joinList(parts.map((p) => pluralOf(p, kinds)))}` +
     `${namespaces.length === 0 ? "" : ` in ${joinList(namespaces)}`}`
   );
 }
 
 /** Describes what the guests of a link see. The parameter `open` is true if the server requires no login. */
-export function visibilityText(parts: readonly SharedPart[], open: boolean): string {
+export function visibilityText(parts: readonly SharedPart[], kinds: readonly Kind[], open: boolean): string {
   if (parts.length === 0) return "Select at least one resource. For namespaced resources, also select namespaces.";
-  const description = partsText(parts);
+  const description = partsText(parts, kinds);
   return open
     ? `The link shows ${description}. Login is off: anyone who can reach this address can already see everything.`
     : `Viewers see ${description}, and nothing else.`;
@@ -228,9 +240,9 @@ function companionText(main: SharedPart, p: SharedPart): string | null {
   if (p.resource === logs && same) return main.name === "" ? "their logs" : "its log";
   if (p.resource !== events || main.name === "")
     return p.resource === events && p.q + p.about === "" && p.namespaces.join() === main.namespaces.join()
-      ? "all events in the same namespaces"
+      ? "all Events in the same namespaces"
       : null;
-  return p.about.endsWith(`/${main.name}`) ? "events about it" : null;
+  return p.about.endsWith(`/${main.name}`) ? "Events about it" : null;
 }
 
 function joinList(items: readonly string[]): string {

@@ -77,11 +77,17 @@ function Share({ host, close }: { host: ShareHost; close: () => void }) {
       </div>
       <div class="share-body" id="share-panel" role="tabpanel" aria-labelledby={`share-tab-${tab}`}>
         {created !== null ? (
-          <CreatedLink created={created} now={host.now()} another={() => show("new")} done={close} />
+          <CreatedLink
+            created={created}
+            kinds={host.kinds()}
+            now={host.now()}
+            another={() => show("new")}
+            done={close}
+          />
         ) : tab === "new" ? (
           <ShareForm key={number} host={host} onCreated={setCreated} />
         ) : (
-          <ShareLinks key={number} now={host.now} />
+          <ShareLinks key={number} kinds={host.kinds()} now={host.now} />
         )}
       </div>
     </>
