@@ -145,7 +145,7 @@ func TestNodesAreLimited(t *testing.T) {
 				c.addPods("a", fmt.Sprintf("p%03d-", n), 1, ownedBy(fmt.Sprint(backups, "/a/b", n))+","+labelled("web"), "")
 			}
 			if g := c.graph(t, services+"/a/s"); len(g.Nodes) != 200 || !g.Truncated {
-				t.Errorf("%d nodes, truncated: %t", len(g.Nodes), g.Truncated)
+				t.Errorf("got %d nodes, truncated: %t, want 200, true", len(g.Nodes), g.Truncated)
 			}
 		})
 	})
@@ -158,7 +158,7 @@ func TestNodesAreLimited(t *testing.T) {
 			}
 			c.add(object{pod, "", `"spec":{"containers":[{"envFrom":[` + strings.Join(sources, ",") + `]}]}`})
 			if g := c.graph(t, pod); len(g.Nodes) != 200 || !g.Truncated {
-				t.Errorf("%d nodes, truncated: %t", len(g.Nodes), g.Truncated)
+				t.Errorf("got %d nodes, truncated: %t, want 200, true", len(g.Nodes), g.Truncated)
 			}
 		})
 	})

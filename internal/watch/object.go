@@ -48,7 +48,7 @@ func (a *Access) readable(ctx context.Context, ref, namespace, name string) (*ob
 	if resource.Namespaced != (namespace != "") {
 		return nil, status.Invalidf("Invalid object reference",
 			"Namespaced resources need a namespace, others need _ instead; %s %s.",
-			resource.Ref(), map[bool]string{true: "is namespaced", false: "is not namespaced"}[resource.Namespaced])
+			resource.Plural(), map[bool]string{true: "are namespaced", false: "are not namespaced"}[resource.Namespaced])
 	}
 	if namespace != "" {
 		if err := query.CheckNamespace(namespace); err != nil {
@@ -120,7 +120,7 @@ func (o *objectReader) read(ctx context.Context) ([]byte, error) {
 	case !o.resource.Can("get"):
 		return nil, status.Invalidf("Not readable",
 			"Single objects of %s cannot be read: the API supports only the verbs %s.",
-			o.resource.Ref(), strings.Join(o.resource.Verbs, ", "))
+			o.resource.Plural(), strings.Join(o.resource.Verbs, ", "))
 	case !a.cluster.reviews.Allows(ctx, authz.VerbGet, o.resource, o.namespace, o.name, authz.TTLRequest()):
 		return nil, permit.Forbidden(o.resource, authz.VerbGet, &query.Filter{Namespaces: o.namespaces()})
 	}
@@ -138,7 +138,7 @@ func (o *objectReader) read(ctx context.Context) ([]byte, error) {
 // staleReadTimeout is how long a read waits for the API server if the cache has only a stale version.
 const staleReadTimeout = 2 * time.Second
 
-// LastKnown is like Object. If the cache is Stale and the API server does not answer, LastKnown returns the cached
+// LastKnown is like Object. If the cache is Stale and the API server does not respond, LastKnown returns the cached
 // version, with the status Stale.
 func (a *Access) LastKnown(
 	ctx context.Context, ref, namespace, name string,

@@ -120,7 +120,7 @@ func (o *Opener) Acquire(q *query.Query, resource *resource.Resource, filter *qu
 
 func notWatched(r *resource.Resource) *status.Problem {
 	return status.Unavailablef("Not watched",
-		"%s has no readers now; subscribe without the member watched to start a watch.", r.Ref())
+		"%s have no readers now; subscribe without the member watched to start a watch.", r.Plural())
 }
 
 // cursor returns the encrypted position in the changes from which a subscription can resume after a snapshot.

@@ -89,7 +89,7 @@ func (c *Checker) checkMasked(selector string, r *resource.Resource) error {
 	for _, requirement := range parsed.Requirements() {
 		if rules.MayMask(r.Group, r.Resource, strings.Split(strings.TrimPrefix(requirement.Field, "."), ".")) {
 			return status.Refusedf("Masked field", "The field %s of %s is masked, so field selectors cannot use it.",
-				requirement.Field, r.Ref())
+				requirement.Field, r.Plural())
 		}
 	}
 	return nil
@@ -176,7 +176,7 @@ func (c *Checker) authorizePart(ctx context.Context, p *Part) error {
 	}
 	if p.Name != "" && resource.Namespaced && len(p.Namespaces) != 1 {
 		return status.Invalidf("Invalid object reference",
-			"%s is namespaced: a part with a name needs exactly one namespace.", resource.Ref())
+			"%s are namespaced: a part with a name needs exactly one namespace.", resource.Plural())
 	}
 	if p.Regarding != "" && !query.IsValidRegarding(resource, p.Regarding) {
 		return status.Invalidf("Invalid object reference",

@@ -51,7 +51,7 @@ func NewFilter(q *Query, r *resource.Resource) (*Filter, error) {
 	f := &Filter{Name: q.Name, words: cellsort.Words(q.Text)}
 	if !r.Can("list") {
 		return nil, status.Invalidf("Not listable",
-			"%s cannot be listed: the API supports only the verbs %s.", r.Ref(), strings.Join(r.Verbs, ", "))
+			"%s cannot be listed: the API supports only the verbs %s.", r.Plural(), strings.Join(r.Verbs, ", "))
 	}
 	if len(q.Namespaces) > 0 && !r.Namespaced {
 		return nil, status.Invalidf("Not namespaced", "%s are not namespaced: omit ns.", r.Plural())
