@@ -15,7 +15,7 @@ import (
 // The last column of the glossary contains only packages, declarations and files that exist.
 //
 // Invariant: I47.
-func TestGlossaryNamesWhatExists(t *testing.T) {
+func TestGlossaryContainsOnlyExistingNames(t *testing.T) {
 	declared := map[string]bool{}
 	err := filepath.WalkDir(filepath.Join(root, "internal"), func(path string, _ fs.DirEntry, err error) error {
 		if err != nil || filepath.Ext(path) != ".go" || strings.HasSuffix(path, "_test.go") {

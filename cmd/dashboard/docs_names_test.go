@@ -24,7 +24,7 @@ func readDocument(t *testing.T, name string) string {
 }
 
 // Invariant: I47.
-func TestArchitectureNamesWhatExists(t *testing.T) {
+func TestArchitectureContainsOnlyExistingNames(t *testing.T) {
 	text := readDocument(t, "ARCHITECTURE.md")
 	if len(text) > 12<<10 {
 		t.Errorf("ARCHITECTURE.md has %d bytes, want at most 12 KiB", len(text))

@@ -22,7 +22,7 @@ type Options struct {
 	HTTP      *http.Client
 	ReadLimit int64 // Maximum size of a received frame in bytes; 0 means 64 MiB.
 	Compress  bool
-	NoPongs   bool // The client does not answer the pings with which the server checks that chunks have arrived.
+	NoPongs   bool // The client does not respond to the pings with which the server checks that chunks have arrived.
 
 	// Patch applies an RFC 6902 patch to an object. If Patch is nil, a Client does not verify patched objects.
 	Patch func(object, patch []byte) ([]byte, error)

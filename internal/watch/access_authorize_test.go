@@ -171,7 +171,7 @@ func TestUsersShareOnlyReadableData(t *testing.T) {
 	}
 }
 
-// Viewers of a share link get a log only while its pod is shared. The pod must also match the link's labels or words.
+// Viewers of a share link get the log of a pod only while the pod matches the labels and words of the link.
 // Invariant: I30.
 func TestGuestsGetLogsByLabels(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -237,7 +237,7 @@ func TestReadsReturnPermittedObjects(t *testing.T) {
 			for _, name := range []string{"p", "q"} {
 				found, err := access.Search(t.Context(), watch.SearchQuery{Text: name, Limit: 10}, byName)
 				if err != nil || (len(found.Hits) > 0) != (userName == "all" || userName == "ann" && name == "p") {
-					t.Errorf("Search as %s: got %+v, error %v", userName, found, err)
+					t.Errorf("Search as %s: got %+v, error %v, want hits only in permitted namespaces", userName, found, err)
 				}
 				if userName == "ann" &&
 					(len(found.Searched) != 1 || *found.Searched[0].Count != 1 ||

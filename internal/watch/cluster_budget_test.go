@@ -354,7 +354,7 @@ func TestRefusalReturnsAfterPermissionLoss(t *testing.T) {
 // If new objects make a watched resource too large for the memory budget, its watch stops with a reason. Other
 // resources stay live.
 // Invariant: I21.
-func TestGrownResourceIsStopped(t *testing.T) {
+func TestWatchOfTooLargeResourceIsStopped(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := newBudgetedCluster(t)
 		bystander := subscribe(t, cluster, query.Query{}, "")
@@ -376,7 +376,7 @@ func TestGrownResourceIsStopped(t *testing.T) {
 // If the objects of a namespace exceed the memory budget, the watch of the namespace stops with a reason. The namespace
 // is not listed again at once.
 // Invariant: I21.
-func TestGrownNamespaceIsStopped(t *testing.T) {
+func TestWatchOfTooLargeNamespaceIsStopped(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := newBudgetedCluster(t)
 		server.Refuse(widgets, "", http.StatusForbidden, "not all of them")
@@ -675,7 +675,7 @@ func TestHistoryIsDroppedFirst(t *testing.T) {
 // If a new resource would not fit into the memory budget even without idle informers and histories, the resource is
 // refused. The idle informers and histories are then kept.
 // Invariant: I21.
-func TestNothingIsEvictedInVain(t *testing.T) {
+func TestRefusedResourceEvictsNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := newBudgetedCluster(t)
 		server.Set(pods, pod("a", "p", "Running"))

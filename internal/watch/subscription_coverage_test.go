@@ -174,7 +174,7 @@ func TestSwappedFeedsListNoOlderRows(t *testing.T) {
 		server.Config.WrapTransport = func(next http.RoundTripper) http.RoundTripper {
 			return roundTripperFunc(func(r *http.Request) (*http.Response, error) {
 				response, err := next.RoundTrip(r)
-				// Simulate an API server that answers lists of any version (resourceVersion=0) from an outdated
+				// Simulate an API server that responds to lists of any version (resourceVersion=0) from an outdated
 				// cache.
 				if err == nil && r.URL.Path == "/api/v1/pods" && r.URL.Query().Get("resourceVersion") == "0" &&
 					r.URL.Query().Get("watch") == "" {

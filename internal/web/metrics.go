@@ -65,7 +65,7 @@ func (s *Server) RunMetrics(ctx context.Context, listener net.Listener) error {
 		Handler: handler, ReadHeaderTimeout: headerTimeout, ReadTimeout: readTimeout, WriteTimeout: responseTimeout,
 		IdleTimeout: listen.IdleTimeout, MaxHeaderBytes: maxHeader,
 		ErrorLog: slog.NewLogLogger(s.log.Handler(), slog.LevelDebug),
-		// The handler must receive and refuse "OPTIONS *". By default, net/http answers this request itself.
+		// The handler must receive and refuse "OPTIONS *". By default, net/http responds to this request itself.
 		DisableGeneralOptionsHandler: true,
 	}
 	// Close also ends requests in progress, such as the recording of a profile. Shutdown would wait for them.

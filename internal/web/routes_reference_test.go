@@ -290,7 +290,7 @@ func TestReferenceHasTheLimits(t *testing.T) {
 		{"listen", "statInterval = time.Second", "checks whether the two files have changed, but at most once a second"},
 		{"auth", "cacheTTL = 10 * time.Second", "caches the user of a valid token for 10 s, under a hash"},
 		{"auth", "reviewInterval = 30 * time.Second", "reviews the bearer token of the session every 30 s"},
-		{"auth", "reviewGracePeriod = 10 * time.Minute", "does not answer the reviews for 10 minutes"},
+		{"auth", "reviewGracePeriod = 10 * time.Minute", "does not respond to the reviews for 10 minutes"},
 		{"auth", "defaultLifetime = 12 * time.Hour", "the session ends after 12 h"},
 		{"auth", "proxyIdentityTTL = time.Hour", "After an hour, the server ends each WebSocket, and each response"},
 		{"auth", "minSecret = 16", "the secret in this file must have at least 16 bytes"},

@@ -184,7 +184,7 @@ func (s *Server) Run(ctx context.Context, listener net.Listener) error {
 		HTTP2:       &http.HTTP2Config{MaxConcurrentStreams: quota.MaxStreams, WriteByteTimeout: response.StallTimeout},
 		ConnContext: listen.ConnContext, ConnState: listen.ConnState,
 		ErrorLog: slog.NewLogLogger(s.log.Handler(), slog.LevelDebug),
-		// The handler must receive and refuse "OPTIONS *". By default, net/http answers this request itself.
+		// The handler must receive and refuse "OPTIONS *". By default, net/http responds to this request itself.
 		DisableGeneralOptionsHandler: true,
 	}
 	var shareStore sync.WaitGroup

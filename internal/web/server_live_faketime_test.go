@@ -199,13 +199,13 @@ func isWritable(conn net.Conn) bool {
 	return err == nil
 }
 
-// A client that does not answer pings is disconnected.
+// A client that does not respond to pings is disconnected.
 //
 // Invariant: I7.
 func TestClientWithoutPongsIsDisconnected(t *testing.T) {
 	inBubble(t, func(b *bubble) {
 		t := b.t
-		c := b.open() // The client answers pings only while the test reads.
+		c := b.open() // The client responds to pings only while the test reads.
 		c.Send(`{"op":"subscribe","id":1,"resource":"core/v1/pods"}`)
 		start := time.Now()
 		for time.Since(start) < 5*time.Minute {

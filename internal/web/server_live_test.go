@@ -154,7 +154,7 @@ func TestSubscriptionsSendSnapshotsAndEvents(t *testing.T) {
 	}
 }
 
-// The server answers every invalid message with an error and keeps the connection open.
+// The server responds to every invalid message with an error and keeps the connection open.
 func TestInvalidMessagesAreAnsweredWithErrors(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)

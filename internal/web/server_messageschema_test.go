@@ -324,8 +324,8 @@ func (c *schemaTab) receiveViews(b *bubble) {
 	c.Until(6, "pong") // The pong arrives after all these subscriptions have ended.
 }
 
-// receiveWindows receives all messages of the view window. No other subscription may be open: while the tab does not
-// read its messages, both subscriptions would wait for the same mutex. The fake time stops during such a wait.
+// receiveWindows receives all messages of the view window. It must be the only open subscription. While the tab does
+// not read its messages, two subscriptions would wait for the same mutex, and synctest advances no fake time then.
 func (c *schemaTab) receiveWindows(b *bubble) {
 	status := func(name, text string) { b.api.Set(podsRef, managedPod(name, text, "kubectl")) }
 	for n := range 8 {

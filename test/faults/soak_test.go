@@ -95,8 +95,8 @@ func TestViewersConvergeDuringSoak(t *testing.T) {
 		collected.slope(warmTime),
 		collected.withoutCached().slope(warmTime),
 	)
-	// Wait, because watches of single namespaces need more goroutines for some time after the permissions are granted
-	// again.
+	// Wait until the informers watch all namespaces again. The soak revokes and grants permissions. For some time after a
+	// grant, each namespace still has its own watch, which needs more goroutines.
 	_, leakErr := poll(time.Minute, func() error {
 		if now := s.goroutines(); now > goroutines+20 {
 			return fmt.Errorf("%d goroutines before, %d after", goroutines, now)

@@ -14,7 +14,7 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
-// namespace explains a namespace that is not deleted because objects remain in it, or because an API does not answer.
+// namespace explains a namespace that is not deleted because objects remain in it, or because an API does not respond.
 func namespace(s *subject.Subject) *verdict.Verdict {
 	if s.Own.Severity <= verdict.OK {
 		return nil

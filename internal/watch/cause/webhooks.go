@@ -18,7 +18,7 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
-// webhooks explains which requests fail because a webhook does not answer.
+// webhooks explains which requests fail because a webhook does not respond.
 func webhooks(s *subject.Subject) *verdict.Verdict {
 	o := neighbor.Decode[struct {
 		Webhooks []struct {
@@ -84,7 +84,7 @@ func groupsText(groups []string) string {
 	return " of " + strings.Join(names, ", ")
 }
 
-// definition explains a CustomResourceDefinition that cannot be deleted, or whose conversion webhook does not answer.
+// definition explains a CustomResourceDefinition that cannot be deleted, or whose conversion webhook does not respond.
 func definition(s *subject.Subject) *verdict.Verdict {
 	if v := remainingInstances(s); v != nil {
 		return v

@@ -11,7 +11,7 @@ import (
 // Invariant: I3. A patch transforms the old version of an object exactly into the new version. The authors of a patch's
 // operations are those that a real API server records in managedFields. If one update of a row combines changes of
 // cells by several field managers, the update has no author. Cached objects contain no managedFields.
-func FuzzApplyGivesAfter(f *testing.F) {
+func FuzzPatchTransformsOldIntoNewObject(f *testing.F) {
 	for _, seed := range [][2]string{
 		{`{"a/b":1,"m~n":2,"~1":3,"":4}`, `{"a/b":2,"m~n":3,"~1":[],"":{"":null}}`},
 		{`[1,2,3,4]`, `[0,1,3,4,4]`},

@@ -166,7 +166,7 @@ func TestErrorsNameTheDocument(t *testing.T) {
 // changes. It requests no data until the user opens it. It neither starts nor prolongs a watch. A change contains the
 // previous value of each changed field, if this value is short. To verify the changes, the WebSocket client of the
 // tests reports each invalid message, and each row that differs from the expected row.
-func TestCompareReturnsFormerValues(t *testing.T) {
+func TestCompareReturnsPreviousValues(t *testing.T) {
 	long := strings.Repeat("x", 255)
 	for _, test := range []struct{ before, after, former string }{
 		{

@@ -44,5 +44,5 @@ func (r *result) limitProgress(o object.Object) {
 		startedAt = latest(startedAt, c.ChangedAt)
 	}
 	r.progress(startedAt, verdict.Degraded)
-	r.promised = symptom.Patience(o, customSettleTime)
+	r.promised = symptom.ProgressTimeout(o, customSettleTime)
 }

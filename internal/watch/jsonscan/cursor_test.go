@@ -48,7 +48,7 @@ func TestObjectSkipsUnreadMembers(t *testing.T) {
 }
 
 // If the function returns true for a member name in a value, ValueWithout neither reads the value nor moves the cursor.
-func TestValueWithoutRefusesMemberNames(t *testing.T) {
+func TestValueWithoutStopsAtExcludedMembers(t *testing.T) {
 	for text, want := range map[string]bool{
 		`{"a":{"b":[{"c":"wanted"}]}}`: true, `["wanted"]`: true, `7`: true, `{}`: true,
 		`{"wanted":1}`: false, `{"a":[[{"wanted":1}]]}`: false, `{"a":1,"w\u0061nted":1}`: false, `{"a\n":1}`: false,
@@ -71,7 +71,7 @@ func TestValueWithoutRefusesMemberNames(t *testing.T) {
 	}
 }
 
-func TestErrStopEndsObject(t *testing.T) {
+func TestErrStopEndsScanOfObject(t *testing.T) {
 	c := jsonscan.NewCursor([]byte(`{"a":1,"b":`))
 	err := c.Object(func([]byte) error { return jsonscan.ErrStop })
 	if !errors.Is(err, jsonscan.ErrStop) {
@@ -158,7 +158,7 @@ func readAll(c *jsonscan.Cursor) error {
 
 // Invariant: I17. The JSON scanner accepts exactly the texts that `encoding/json` accepts. It has the same maximum
 // depth of nesting. Its running time is proportional to the length of the text.
-func FuzzAcceptsExactlyWhatEncodingJSONAccepts(f *testing.F) {
+func FuzzScannerAcceptsSameTextsAsEncodingJSON(f *testing.F) {
 	for _, s := range []string{
 		`{}`, `[]`, `{"a":[1,2,{"b":null}]}`, `"\ud800"`, `-0.1e-7`, ` [ ] `, `{"a"::1}`, `[,]`, `nul`, "\"\x7f\"",
 		`{"a":}`, `:`, `{":":":"}`,

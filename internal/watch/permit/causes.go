@@ -10,7 +10,7 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
-// CauseResources returns the built-in resources whose objects the rules of package cause use as sources, sorted by ref.
+// CauseResources returns the built-in resources whose objects can be the source of a cause, sorted by ref.
 func CauseResources() []resource.Resource {
 	return []resource.Resource{
 		{Group: "admissionregistration.k8s.io", Version: "v1", Resource: "mutatingadmissionpolicies"},

@@ -64,7 +64,7 @@ func TestInheritedVerdictKeepsOwnVerdict(t *testing.T) {
 	}
 }
 
-func TestSourcesAreCombinedAndChecked(t *testing.T) {
+func TestVerdictNeedsPermissionForAllSources(t *testing.T) {
 	pods, events := verdict.Source("core/v1/pods", "a"), verdict.Source("core/v1/events", "b")
 	both := pods.With(events).With(pods)
 	if both != "core/v1/events b\ncore/v1/pods a" || both != events.With(pods) || verdict.Sources("").With(pods) != pods {

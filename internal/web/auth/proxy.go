@@ -62,7 +62,7 @@ func newProxy(o ProxyOptions) (*proxy, error) {
 	case foldHeader(p.userHeader) == foldHeader(p.groupsHeader) || foldHeader(p.userHeader) == foldHeader(SecretHeader) ||
 		foldHeader(p.groupsHeader) == foldHeader(SecretHeader):
 		return nil, fmt.Errorf(
-			"the headers of user, groups and secret are %q, %q and %q: they must be different", p.userHeader,
+			"the headers for the user, the groups and the secret must differ, but are %q, %q and %q", p.userHeader,
 			p.groupsHeader, SecretHeader)
 	case !isHeaderName(p.userHeader) || !isHeaderName(p.groupsHeader):
 		return nil, fmt.Errorf("%q or %q is not a valid header name: use only letters, digits and -", o.UserHeader,

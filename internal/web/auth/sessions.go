@@ -164,7 +164,7 @@ func (s *sessions) recordReview(l *login, at time.Time) {
 	l.reviewedAt = at
 }
 
-// recordFailedReview records that a review of the login's token failed without an answer of the API server. It returns
+// recordFailedReview records that a review of the login's token failed without a response of the API server. It returns
 // the time since the last successful review.
 func (s *sessions) recordFailedReview(l *login) time.Duration {
 	s.mu.Lock()

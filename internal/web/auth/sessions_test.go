@@ -307,7 +307,7 @@ func TestSessionsAreLimitedAndEvicted(t *testing.T) {
 		_, done := first.Context(t.Context()) // Marks this session as in use, as an open WebSocket does.
 		defer done()
 		<-time.After(time.Millisecond)
-		for _, c := range cookies[1:19] { // Use these sessions, so that cookies[19] is idle longest.
+		for _, c := range cookies[1:19] { // Use these sessions. Then cookies[19] has been idle longest.
 			exists(c)
 		}
 		other := login(t, a, "u1")

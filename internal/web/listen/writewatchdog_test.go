@@ -41,7 +41,7 @@ func TestWriteWatchdogEndsLateWrites(t *testing.T) {
 }
 
 // Invariant: I7.
-func TestWriteWatchdogStops(t *testing.T) {
+func TestStoppedWriteWatchdogAbortsNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := WriteWatchdog{abort: func() { t.Error("connection was aborted after the watchdog was stopped") }}
 		l.Begin()

@@ -21,7 +21,7 @@ const (
 	// statusSwitched is the WebSocket close code when the server has switched to another cluster.
 	statusSwitched websocket.StatusCode = 4409
 	switchedReason                      = "the server shows another cluster; reload"
-	// closeTimeout is the maximum time that the server waits for the client's answer to a close frame.
+	// closeTimeout is the maximum time that the server waits for the client's response to a close frame.
 	closeTimeout = 4 * time.Second
 )
 

@@ -82,7 +82,7 @@ func (s *Site) hasHome(r *http.Request) bool {
 
 func (s *Site) home(w http.ResponseWriter, r *http.Request, namespaces []string, values url.Values) error {
 	access := s.Reader.Access(r)
-	// Return an error if the API server has never answered: it is then still unknown which resources it has.
+	// Return an error if the API server has never responded: it is then still unknown which resources it has.
 	if _, err := access.Resource(r.Context(), "core/v1/pods"); isUnavailable(err) {
 		return err
 	}

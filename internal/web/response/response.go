@@ -262,7 +262,7 @@ func (r *Response) beginPiece(at time.Time) bool {
 	}
 	r.pieceStart = at
 	if !r.aborted && !at.IsZero() {
-		// Ignore the error if the connection supports no write deadline per piece: the deadline of the server applies.
+		// Ignore an error. If the connection supports no deadline for each piece, the write timeout of the server applies.
 		_ = r.controller.SetWriteDeadline(at.Add(StallTimeout))
 	}
 	return !r.aborted

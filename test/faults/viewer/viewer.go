@@ -41,7 +41,8 @@ func Changes(resource string, namespaces ...string) Want {
 // Kinds subscribes to the list of resources that the server offers.
 func Kinds() Want { return Want{View: "resources"} }
 
-// A Viewer has one subscription. Only one Run or Connect is allowed at a time; other methods allow concurrent use.
+// A Viewer has one subscription. Do not call Run or Connect while one of them runs. The other methods are safe for
+// concurrent use.
 type Viewer struct {
 	url     string
 	options livetest.Options

@@ -30,7 +30,7 @@ var (
 	// noAnswer matches an error about a connection that nothing answers.
 	noAnswer = regexp.MustCompile(`(?i)\b(?:timed out|timeout|ETIMEDOUT|deadline exceeded|` +
 		`no route to host|EHOSTUNREACH)\b`)
-	// noDNS matches an error about a DNS server that does not answer.
+	// noDNS matches an error about a DNS server that does not respond.
 	noDNS = regexp.MustCompile(`\blookup \S+ on \S+:53: .{0,100}\bi/o timeout|\bEAI_AGAIN\b|` +
 		`(?i:temporary) failure in name resolution`)
 )

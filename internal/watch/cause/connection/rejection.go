@@ -31,8 +31,8 @@ type apiRequest struct {
 	group, resource    string // The resource is empty if it is unknown.
 }
 
-// rejected explains the pod by the FlowSchema that assigns its requests to a priority level which rejects them. Of the
-// schemas that match a request, the API server uses the one with the lowest precedence number.
+// rejected explains the pod by a FlowSchema. The FlowSchema assigns the pod's requests to a priority level that rejects
+// them. If several FlowSchemas match a request, the API server uses the one with the lowest precedence number.
 func rejected(c *client, text string) *verdict.Verdict {
 	all := c.All(schemaKind, "", neighbor.Limit)
 	if len(all) == neighbor.Limit || !subject.KnowsAll(c.Subject, schemaKind, "") {

@@ -22,7 +22,7 @@ const slicesRef = "discovery.k8s.io/v1/endpointslices"
 //nolint:gochecknoglobals // Constant.
 var sliceKind = graph.Kind{Group: "discovery.k8s.io", Kind: "EndpointSlice"}
 
-// manualEndpoints explains why a Service without a selector does not answer. Kubernetes creates no EndpointSlices for
+// manualEndpoints explains why a Service without a selector does not respond. Kubernetes creates no EndpointSlices for
 // it. A headless Service is skipped: DNS serves its addresses without the ports, so wrong ports do no harm.
 func manualEndpoints(s *subject.Subject, o *corev1.Service) *verdict.Verdict {
 	isHeadless := o.Spec.ClusterIP == corev1.ClusterIPNone

@@ -13,8 +13,8 @@ const maxInterval = 30 * time.Minute
 // Restarts describes a running container that has restarted at least ready.ManyRestarts times, the last time after an
 // error. After the time until, the container has run long enough to count as healthy again: for the duration least or,
 // if the container restarts often, for twice the restart interval if this is longer. The restart interval is the
-// average time between restarts, or the duration of the previous run if this is longer. The parameter created is the
-// time when the pod was created.
+// average time between restarts, or the lifetime of the previous instance if this is longer. The parameter created is
+// the creation time of the pod.
 func Restarts(all []Container, created time.Time, least time.Duration) (sentence string, until time.Time) {
 	for i := range all {
 		c := &all[i]

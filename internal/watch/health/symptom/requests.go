@@ -74,9 +74,9 @@ func messageIn(text string) string {
 // maxRegistration is shortly before Karpenter gives up: after 15 minutes, because large machines start slowly.
 const maxRegistration = 14 * time.Minute
 
-// Patience returns how long an object may be in progress: normal, or less if its controller gives up earlier. Karpenter
-// replaces a NodeClaim whose node does not register, so none is in progress for longer.
-func Patience(o map[string]any, normal time.Duration) time.Duration {
+// ProgressTimeout returns how long an object may be in progress. It returns normal, or less if the controller gives up
+// earlier. Karpenter replaces a NodeClaim whose node does not register, so none is in progress for longer.
+func ProgressTimeout(o map[string]any, normal time.Duration) time.Duration {
 	group, _, _ := strings.Cut(members(o).text("apiVersion"), "/")
 	isDone := func(c condition) bool { return c.kind == "Registered" && c.is("True") }
 	if group != "karpenter.sh" || members(o).text("kind") != "NodeClaim" ||
