@@ -34,7 +34,7 @@ function scriptsWithoutInterpreter() {
 function refusedTerms() {
   const terms = /\b(?:go(?:es)? on|let go|taken? back|keep back|(?:that|what) is no(?= (?!longer))|but for)\b/gi;
   const quotations = /<!-- cspell:disable -->[\s\S]*?<!-- cspell:enable -->/g;
-  const files = execFileSync("git", ["ls-files", ...code, "*.md", ":!web", ":!.ci/lines.mjs", ...generated], {
+  const files = execFileSync("git", ["ls-files", ...code, "*.md", ":!.ci/lines.mjs", ...generated], {
     encoding: "utf8",
   })
     .trim()

@@ -17,7 +17,7 @@ await test("a phone", { timeout: 120_000 }, async (t) => {
     await openLive(page, pods);
     const menu = page.getByRole("button", { name: "Menu" });
     await menu.click();
-    await page.getByRole("button", { name: "Shortcuts" }).click();
+    await page.getByRole("button", { name: "Keyboard shortcuts" }).click();
     await page.locator("#keys h2").waitFor();
     await page.keyboard.press("Escape");
     await page.locator("#keys").waitFor({ state: "detached" });

@@ -28,7 +28,7 @@ await test("through kubectl port-forward", { timeout: 240_000 }, async (t) => {
     await page.locator("#status", { hasText: "Forbidden" }).waitFor();
   });
 
-  await t.test("an end of kubectl is reported at once, and missed changes arrive afterwards", async (t) => {
+  await t.test("if kubectl ends, the page reports it, and receives missed changes after a restart", async (t) => {
     const page = await newPage(t, browser, {
       allow: [/ERR_CONNECTION_REFUSED|ERR_CONNECTION_RESET|ERR_EMPTY_RESPONSE/],
     });
@@ -56,7 +56,7 @@ await test("through kubectl port-forward", { timeout: 240_000 }, async (t) => {
     assert.equal(await page.evaluate(() => window.e2e.same), true, "the page is not reloaded");
   });
 
-  await t.test("an end of the pod's process is handled like an end of kubectl", async (t) => {
+  await t.test("if the pod's process ends, the page reports it and reconnects", async (t) => {
     const page = await newPage(t, browser, {
       allow: [/ERR_CONNECTION_REFUSED|ERR_CONNECTION_RESET|ERR_EMPTY_RESPONSE/],
     });

@@ -85,7 +85,7 @@ void test("the column Why appears with the first verdict, and stays", () => {
   );
 });
 
-void test("a count filters the list, and its link removes the filter immediately", () => {
+void test("a click on a problem count filters the list at once, and a second click removes the filter", () => {
   const { receive, click } = start();
   receive(...snapshot(row("web-1", verdictOf("ok")), row("web-2", failed), row("web-3", verdictOf("progressing"))));
   assert.deepEqual(

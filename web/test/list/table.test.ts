@@ -388,7 +388,7 @@ void test("a change of only the verdict is drawn without a highlight", () => {
   assert.deepEqual([tr?.hasAttribute("data-severity"), tr?.querySelector(".why")?.textContent], [false, ""]);
 });
 
-void test("a table without verdicts reports that it lacks them, until it is shown with verdicts", () => {
+void test("lacksVerdicts is true until the table receives rows with verdicts", () => {
   const { rows, send } = complete(8);
   const f = new Fixture();
   assert.equal(f.table.lacksVerdicts, false, "an empty table does not count as lacking verdicts");

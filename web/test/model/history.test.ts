@@ -74,7 +74,7 @@ const began = (): History => {
   return h;
 };
 
-void test("steps from before a server restart stay, with a gap for missed changes", () => {
+void test("after a server restart, the history keeps its steps and marks a gap for missed changes", () => {
   const h = began();
   assert.ok(h.applySnapshot(versioned("5", "5"), after, [step("6", "6")]));
   assert.deepEqual(

@@ -130,24 +130,24 @@ void test("partial coverage names the covered namespaces", () => {
   assert.ok(noteFor(some, "pods", 5, false, 0).detail.endsWith(only));
 });
 
-void test("a forbidden choice links to what the user may list", () => {
+void test("if the selected namespaces are forbidden, the note offers the permitted ones", () => {
   const not: SubscriptionInfo = {
     ...liveInfo,
     isComplete: false,
-    state: { state: "forbidden", since: "", reason: "You cannot list pods.", count: null, total: null, namespaces: [] },
+    state: { state: "forbidden", since: "", reason: "You cannot list Pods.", count: null, total: null, namespaces: [] },
   };
   const noteValues = (chosen: boolean, namespaced = true, guest = false): unknown[] =>
     Object.values(noteFor(not, "pods", 0, chosen, 0, chosen, namespaced, guest));
   assert.deepEqual(noteValues(false), [
-    "Forbidden: you cannot list pods",
-    "You cannot list pods.",
+    "Forbidden: you cannot list Pods",
+    "You cannot list Pods.",
     "Choose a namespace that you can read, or ask your cluster admin for list and watch access.",
     null,
     true,
   ]);
   assert.deepEqual(noteValues(true), [
-    "Forbidden: you cannot list pods",
-    "You cannot list pods.",
+    "Forbidden: you cannot list Pods",
+    "You cannot list Pods.",
     "Ask your cluster admin for list and watch access, or",
     "show-allowed",
     true,
@@ -155,8 +155,8 @@ void test("a forbidden choice links to what the user may list", () => {
   assert.deepEqual(
     noteValues(false, false),
     [
-      "Forbidden: you cannot list pods",
-      "You cannot list pods.",
+      "Forbidden: you cannot list Pods",
+      "You cannot list Pods.",
       "Ask your cluster admin for list and watch access.",
       null,
       true,
@@ -165,21 +165,21 @@ void test("a forbidden choice links to what the user may list", () => {
   );
   assert.deepEqual(
     noteValues(false, true, true),
-    ["Forbidden: you cannot list pods", "You cannot list pods.", "", null, false],
+    ["Forbidden: you cannot list Pods", "You cannot list Pods.", "", null, false],
     "guests cannot request access",
   );
   assert.deepEqual(noteValues(true, true, true), [
-    "Forbidden: you cannot list pods",
-    "You cannot list pods.",
+    "Forbidden: you cannot list Pods",
+    "You cannot list Pods.",
     "",
     "show-allowed",
     false,
   ]);
   assert.equal(
     bannerText(not, 0, false),
-    "Forbidden: You cannot list pods. Ask your cluster admin for access. The data then appears automatically.",
+    "Forbidden: You cannot list Pods. Ask your cluster admin for access. The data then appears automatically.",
   );
-  assert.equal(bannerText(not, 0, true), "Forbidden: You cannot list pods.");
+  assert.equal(bannerText(not, 0, true), "Forbidden: You cannot list Pods.");
 });
 
 void test("a reason that ends with a period gets no second one", () => {
@@ -298,7 +298,7 @@ void test("an unknown namespace links to the namespaces, but not for guests", ()
   assert.deepEqual(note(true), { title, detail, next: "Change the filters, or", act: "show-all" });
 });
 
-void test("data was last current when it became stale, or else when the connection was lost", () => {
+void test("data counts as current until it became stale or the connection was lost, whichever was first", () => {
   const at = (hour: number): string => new Date(2026, 0, 2, hour).toISOString();
   const now = new Date(2026, 0, 2, 12).getTime();
   const stale = (since: string): SubscriptionInfo["state"] => ({

@@ -53,7 +53,7 @@ void test("a log is in the URL only with its tab", () => {
   );
 });
 
-void test("an object of another resource can be open", () => {
+void test("the URL of a list can open an object of another resource", () => {
   const view = parseView("/r/core/v1/pods", "?open=core/v1/nodes/_/node-1", "");
   assert.deepEqual(view.open, { ref: "core/v1/nodes", ns: "", name: "node-1" });
   assert.deepEqual(parseView("/r/core/v1/pods", "?open=core/v1/pods/a/b", "").open, { ns: "a", name: "b" });

@@ -95,7 +95,7 @@ void test("the search text of a tab is in the URL, but adds no history entry", (
   assert.equal(browser.history.length, before + 2);
 });
 
-void test("one key opens the log of the previous run, and switches back", () => {
+void test("one key opens the log of the previous container instance, and switches back", () => {
   const p = start();
   p.press("P");
   assert.equal(browser.history.at(-1), "push /o/core/v1/pods/shop/web-1?tab=logs&previous=true");

@@ -17,7 +17,7 @@ void test("plain text stays one part", () => {
   }
 });
 
-void test("right-to-left text is isolated from its surroundings", () => {
+void test("right-to-left text does not change the direction of the text around it", () => {
   assert.equal(isolateText("Running"), "Running");
   assert.equal(isolateText("שלום"), "\u2068שלום\u2069");
   assert.equal(

@@ -487,7 +487,7 @@ export class ListPage implements FeedListener {
     this.change({ open: openedObject(this.view, o), tab });
   }
 
-  /** Switches between the logs of the current and the previous run of the containers. */
+  /** Switches between the logs of the current and the previous container instances. */
   togglePreviousLog(): void {
     const at = this.view.open ?? this.table.activeEntry;
     if (at === undefined) return announce("Select an object first, with the arrow keys.");

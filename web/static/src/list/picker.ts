@@ -70,7 +70,7 @@ export class Picker implements KindListener {
     onListChangedElsewhere("pins", () => this.draw());
   }
 
-  /** Whether the server answers plain HTTP requests. null if that is not known yet. */
+  /** Whether the server responds to plain HTTP requests. null if that is not known yet. */
   get isReachable(): boolean | null {
     return this.feed.isReachable;
   }

@@ -25,7 +25,7 @@ export interface KindListener {
 }
 
 export class KindFeed implements Handler {
-  /** Whether the server answered the latest HTTP request; null before the first response. */
+  /** Whether the server responded to the latest HTTP request; null before the first response. */
   isReachable: boolean | null = null;
   // Whether the WebSocket sends the resources. If so, ignore those in HTTP responses, because they can be older.
   private socketSendsKinds = false;

@@ -122,7 +122,7 @@ export function lastCurrentText(info: SubscriptionInfo, now: number): string | n
 
 /**
  * Returns why the page is not live, and what the user can do. `closeReason`: reason from the server, or empty.
- * `isReachable`: whether the server answers HTTP requests, null if unknown. `at`: time of the shown data.
+ * `isReachable`: whether the server responds to HTTP requests, null if unknown. `at`: time of the shown data.
  */
 export function offlineText(closeReason: string, isReachable: boolean | null, at: string, now: number): string {
   const closed = "the WebSocket connection is not open yet (a proxy may block it)";

@@ -12,13 +12,13 @@ export interface ObjectName {
 
 export interface LogSelection {
   readonly container: string; // empty for the default container
-  readonly previous: boolean; // whether to show the log of the container's previous run (kubectl logs --previous)
+  readonly previous: boolean; // whether to show the log of the previous container instance (kubectl logs --previous)
   readonly filter?: string; // filter in the URL that selects the lines to show; see log-filter.ts
 }
 
 export const defaultLog: LogSelection = { container: "", previous: false };
 
-/** Switches between the logs of the current and the previous run. If no log is open, it selects the previous run. */
+/** Switches between the logs of the current and the previous container instance. If no log is open, opens this one. */
 export const toggledLog = (log = defaultLog, tab = ""): LogSelection => ({
   ...log,
   previous: tab !== "logs" || !log.previous,

@@ -52,7 +52,7 @@ export class Search {
   private isUnsupported = false;
 
   constructor(
-    private readonly onResponse: (q: string, answer: SearchResponse) => void,
+    private readonly onResponse: (q: string, response: SearchResponse) => void,
     private readonly get: typeof fetch = (...a) => fetch(...a),
   ) {}
 

@@ -170,7 +170,7 @@ export class Panel {
     if (kind !== undefined) this.actions.tab(kind === this.kinds[0] ? "" : kind.id);
   }
 
-  /** Switches between the logs of the current and the previous run of the containers. */
+  /** Switches between the logs of the current and the previous container instances. */
   togglePreviousLog(): void {
     this.host.selectLog(toggledLog(this.host.log(), this.selected));
   }

@@ -31,8 +31,8 @@ export class Palette {
   private readonly input = createRef<HTMLInputElement>();
   private text = "";
   private readonly finder = new PaletteSearch();
-  private readonly search = new Search((q, answer) => {
-    if (q === this.text.trim()) this.draw(answer);
+  private readonly search = new Search((q, response) => {
+    if (q === this.text.trim()) this.draw(response);
   });
   private namespaceFeed: Feed | null = null;
   private response: SearchResponse = emptyResponse;

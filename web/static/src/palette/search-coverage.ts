@@ -54,7 +54,7 @@ function notSearched(
   const sorted = [...(omitted ?? [])].sort((a, b) => Number(rare.has(a.ref)) - Number(rare.has(b.ref)));
   const withReason = (reason: string): string[] => sorted.filter((o) => o.reason === reason).map(nameOf);
   return [
-    { title: "Not searched", names: withReason("unread") },
+    { title: "Not searched, because Glasshouse does not read these types", names: withReason("unread") },
     { title: "Forbidden", names: withReason("forbidden") },
     { title: "Not searched, because there are too many custom resource types", names: withReason("limit") },
     {

@@ -39,7 +39,7 @@ export const escapeInvisible = (text: string): string =>
   hasInvisible(text) ? text.replace(invisibleGlobal, (run) => `[${codePointsOf(run)}]`) : text;
 
 /**
- * Like escapeInvisible, but for a text that the caller inserts into another text. Encloses a text that can contain
+ * Works like escapeInvisible. The caller inserts the result into another text. Encloses a text that can contain
  * right-to-left letters in isolate characters, so that the other text keeps its order.
  */
 export const isolateText = (text: string): string =>

@@ -116,9 +116,9 @@ void test("the status line describes the state of a log", () => {
         state: null,
         podIsKnown: false,
         lines: 0,
-        forbidden: { title: "You cannot list pods", detail: "", next: "", act: null },
+        forbidden: { title: "You cannot list Pods", detail: "", next: "", act: null },
       },
-      "bad: Forbidden | You cannot list pods",
+      "bad: Forbidden | You cannot list Pods",
     ],
     [refused(403, "Forbidden"), "bad: Forbidden | Forbidden: you cannot read this log (again)"],
     [

@@ -262,7 +262,7 @@ void test(
   },
 );
 
-void test("the state is reading once the API server responds, even without a line", () => {
+void test("a log stream has the state reading once the API server responds, even with an empty log", () => {
   for (const text of ["", `${at(1)} one\n`, `${at(5)} five\n`]) {
     const s = new Fixture();
     s.write(`${at(1)} one\n`);

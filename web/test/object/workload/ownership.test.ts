@@ -31,7 +31,11 @@ void test("a workload owns a pod directly, or through an object that it owns", (
   assert.equal(ownsPod("u-web", owned("StatefulSet", "web", "u-web"), read(null)), true);
   assert.equal(ownsPod("u-web", owned("ReplicaSet", "web-1", "u-set"), read(set)), true);
   assert.equal(ownsPod("u-other", owned("ReplicaSet", "web-1", "u-set"), read(set)), false);
-  assert.equal(ownsPod("u-web", owned("ReplicaSet", "web-1", "u-old"), read(set)), false, "another set of this name");
+  assert.equal(
+    ownsPod("u-web", owned("ReplicaSet", "web-1", "u-old"), read(set)),
+    false,
+    "a pod of an earlier ReplicaSet with the same name is not owned",
+  );
   assert.equal(
     ownsPod("u-web", owned("ReplicaSet", "web-1", "u-set"), read(null)),
     true,

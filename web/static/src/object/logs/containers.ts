@@ -43,8 +43,8 @@ export function defaultContainer(pod: JsonObject | null, all: readonly Container
 }
 
 /**
- * Returns the name of the container whose previous run explains a problem: preferably a restarted container that waits,
- * and otherwise the container with the most restarts. Returns "" if no container was restarted.
+ * Returns the name of the container whose previous instance explains a problem. It prefers a restarted container that
+ * waits, and otherwise returns the container with the most restarts. It returns "" if no container was restarted.
  */
 export function restartedContainer(all: readonly Container[]): string {
   const restarted = all.filter((c) => c.restarts > 0);

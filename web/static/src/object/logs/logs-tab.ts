@@ -55,7 +55,7 @@ export class LogsTab implements Tab, Reader {
   }
 
   // Returns the selected log. If its container is not named or does not exist, selects the pod's default container. For
-  // a previous run without a named container, selects a container that was restarted, if there is one.
+  // a previous instance without a named container, selects a container that was restarted, if there is one.
   private get selectedLog(): LogSelection {
     const log = this.host.log();
     if (this.containers.some((c) => c.name === log.container)) return log;

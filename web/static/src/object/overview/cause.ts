@@ -45,8 +45,8 @@ export function causeInPods(ns: string, pods: readonly OwnedPod[]): Cause | null
 }
 
 /**
- * Whether the reason or the sentence of a verdict states that a container crashed, so that the log of its previous run
- * explains the problem.
+ * Whether the reason or the sentence of a verdict states that a container crashed. Then the log of the previous
+ * instance explains the problem.
  */
 export const isCrash = (reason: string, sentence: string): boolean =>
   reason === "CrashLoopBackOff" || /CrashLoopBackOff|OOMKilled|last exit [1-9]/.test(sentence);

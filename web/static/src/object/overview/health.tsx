@@ -22,7 +22,7 @@ interface Props {
   readonly cause?: Cause | null;
   /** The path to the cause; empty if it is unknown. */
   readonly chain?: readonly Hop[];
-  /** The URL of the log of the crashed container's previous run. null if no container crashed. */
+  /** The URL of the log of the crashed container's previous instance. null if no container crashed. */
   readonly previousLog?: string | null;
 }
 

@@ -56,21 +56,21 @@ export class RelatedPoller {
     const { kind, name, now } = this.host;
     const at = now();
     try {
-      const answer = await fetch(
+      const response = await fetch(
         withBase(
           `/api/v1/related/${kind.ref}/${name.ns === "" ? "_" : encodeURIComponent(name.ns)}/` +
             `${encodeURIComponent(name.name)}`,
         ),
         { cache: "no-store", headers: { accept: "application/json" }, signal },
       );
-      const graph = answer.ok ? readGraph(await answer.json()) : null;
+      const graph = response.ok ? readGraph(await response.json()) : null;
       if (signal.aborted) return;
       if (graph !== null) this.onGraph(graph, at);
       else
         this.onError(
-          answer.ok
+          response.ok
             ? { title: "Invalid response", status: 0, detail: "This page cannot read the response. Reload the page." }
-            : await problemOf(answer),
+            : await problemOf(response),
         );
     } catch {
       if (signal.aborted) return;
