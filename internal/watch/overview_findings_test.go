@@ -75,7 +75,7 @@ func TestOverviewGroupsObjectsByCause(t *testing.T) {
 			"1 Pod/CANARY-pod-4 degraded",
 		}
 		if got := lines(bob); !slices.Equal(got, wantBob) || bob.Counts["failed"] != 3 || bob.Summary.Nodes != nil ||
-			!strings.HasPrefix(strings.Join(bob.Unexamined, " "), "You cannot list these resource types: ConfigMap, Dep") {
+			!strings.HasPrefix(strings.Join(bob.Unexamined, " "), "You cannot list these resource types: ConfigMaps, Dep") {
 			t.Errorf("with pods only: got %q, counts %v, %+v, %q", got, bob.Counts, bob.Summary, bob.Unexamined)
 		}
 	})
@@ -92,7 +92,7 @@ func TestOverviewWithoutPermissionOfProgram(t *testing.T) {
 		defer cluster.For(program).KeepOverview()()
 		advance(time.Minute)
 		doc := overviewFor(t, cluster, program, watch.OverviewQuery{})
-		want := []string{"Glasshouse has no permission to list these resource types: Deployment, Node."}
+		want := []string{"Glasshouse has no permission to list these resource types: Deployments, Nodes."}
 		if doc.Summary.Nodes != nil || !slices.Equal(doc.Unexamined, want) {
 			t.Errorf("got nodes %+v and %q, want no nodes and %q", doc.Summary.Nodes, doc.Unexamined, want)
 		}

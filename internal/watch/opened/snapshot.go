@@ -48,7 +48,7 @@ func (o *Opener) Snapshot(ctx context.Context, q query.Query, wait time.Duration
 	}
 	if !now.Synced && now.Status.State == status.Failed && now.Status.IsInvalidRequest && q.Fields != "" {
 		return nil, status.Invalidf("Invalid field selector",
-			"The API server rejects %q for %s: %s", q.Fields, q.Resource, now.Status.Reason)
+			"The API server rejects %q for %s: %s", q.Fields, resource.Plural(), now.Status.Reason)
 	}
 	if !now.Synced {
 		return snapshot, ctx.Err()

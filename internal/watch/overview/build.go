@@ -120,7 +120,7 @@ func newBuilder(
 			}
 		}
 		if isForbidden && (len(namespaces) == 0 || w.Resource.Namespaced) {
-			forbidden = append(forbidden, w.Resource.Kind)
+			forbidden = append(forbidden, w.Resource.Plural())
 		}
 	}
 	if len(forbidden) > 0 {
@@ -182,9 +182,9 @@ func (b *builder) addWatched() {
 		case status.Syncing:
 			waiting++
 		case status.Forbidden:
-			refused = append(refused, w.Resource.Kind)
+			refused = append(refused, w.Resource.Plural())
 		default:
-			text := fmt.Sprintf("%s: %s", w.Resource.Kind, now.Status.State)
+			text := fmt.Sprintf("%s: %s", w.Resource.Plural(), now.Status.State)
 			if entry.Reason != "" {
 				text += ", " + strings.TrimSuffix(entry.Reason, ".")
 			}

@@ -62,8 +62,8 @@ const (
 	// MaxAffected is the maximum number of affected objects in an Explanation.
 	MaxAffected = 100
 
-	maxHeirs   = 10_000
-	maxRelated = 1000
+	maxInheritors = 10_000
+	maxRelated    = 1000
 )
 
 // Explain returns the explanation of an object, as far as the viewer may see it.
@@ -172,14 +172,14 @@ func (b *builder) hop(n *neighbor.Neighbor) Hop {
 }
 
 func (b *builder) addAffected(e *Explanation, self *neighbor.Neighbor) {
-	heirs, isLimited := b.deps.Engine.Heirs(self.ID, maxHeirs)
-	for n := range heirs {
-		if h := &heirs[n]; b.sees(h) && b.seesCause(h.Object.Verdict()) {
+	inheritors, isLimited := b.deps.Engine.Inheritors(self.ID, maxInheritors)
+	for n := range inheritors {
+		if h := &inheritors[n]; b.sees(h) && b.seesCause(h.Object.Verdict()) {
 			e.Affected = append(e.Affected, Affected{neighbor.ObjectOf(h), h.Object.Verdict().Severity()})
 		}
 	}
-	if isLimited && len(e.Affected) == len(heirs) {
-		b.note(fmt.Sprintf("More than %d objects are affected. The others are not counted.", maxHeirs))
+	if isLimited && len(e.Affected) == len(inheritors) {
+		b.note(fmt.Sprintf("More than %d objects are affected. The others are not counted.", maxInheritors))
 	}
 	for _, pod := range b.blockedPods(self) {
 		o := neighbor.ObjectOf(&pod)

@@ -57,7 +57,7 @@ func (c *Checker) restrictToUser(
 		}
 		if len(known) > authz.MaxReviewedNamespaces {
 			return status.Refusedf("Forbidden", "You cannot %s %s in all namespaces, and there are more than %d "+
-				"namespaces. Select namespaces with ns.", authz.VerbList, r.Resource, authz.MaxReviewedNamespaces)
+				"namespaces. Select namespaces with ns.", authz.VerbList, r.Plural(), authz.MaxReviewedNamespaces)
 		}
 		namespaces = known
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"net/url"
+	"path"
 	"regexp"
 	"slices"
 	"strconv"
@@ -250,7 +251,8 @@ func emptyText(o *overview.Overview, q string) templates.Empty {
 		if w.State == status.Live {
 			live++
 		} else {
-			unknown = append(unknown, w.Kind+" ("+strings.ToLower(stateWord(w.State))+")")
+			name := templates.Plural(w.Kind, path.Base(w.Resource))
+			unknown = append(unknown, name+" ("+strings.ToLower(stateWord(w.State))+")")
 		}
 	}
 	scope, total := pluralText(live, "resource type"), max(o.Planned, len(o.Watched))

@@ -100,17 +100,18 @@ func TestFilterAndEmptyTextMatchTheScript(t *testing.T) {
 		}
 	}
 	watched := func(kind string, state status.State, objects int) overview.Watched {
-		return overview.Watched{Kind: kind, Status: status.Status{State: state}, Objects: objects}
+		ref := "core/v1/" + strings.ToLower(kind) + "s"
+		return overview.Watched{Resource: ref, Kind: kind, Status: status.Status{State: state}, Objects: objects}
 	}
 	pods := watched("Pod", status.Live, 3000)
 	for want, all := range map[string][]overview.Watched{
 		"No problems in 2 resource types|":                           {pods, watched("Node", status.Live, 12)},
 		"No problems found yet|Reading resource types: 1 of 2 done.": {pods, watched("Node", status.Syncing, 0)},
 		"No problems found in 1 resource type|" +
-			"Problems in these resource types may be missing here: Secret (forbidden), Node (stale).": {
+			"Problems in these resource types may be missing here: Secrets (forbidden), Nodes (stale).": {
 			pods, watched("Secret", status.Forbidden, 0), watched("Node", status.Stale, 10),
 		},
-		"Problems could not be checked|Problems in these resource types may be missing here: Node (stale).": {
+		"Problems could not be checked|Problems in these resource types may be missing here: Nodes (stale).": {
 			watched("Node", status.Stale, 10),
 		},
 	} {

@@ -115,7 +115,7 @@ void test("the page reports no problems only for resource types that are current
   });
   assert.deepEqual(emptyText(quiet(pods, watched("Secret", "forbidden", 0), watched("Node", "stale")), ""), {
     title: "No problems found in 1 resource type",
-    detail: "Problems in these resource types may be missing here: Secret (forbidden), Node (stale).",
+    detail: "Problems in these resource types may be missing here: Secrets (forbidden), Nodes (stale).",
   });
   assert.equal(emptyText(quiet(watched("Node", "stale")), "").title, "Problems could not be checked");
   assert.equal(emptyText(quiet(), "").title, "Nothing has been read");
@@ -131,7 +131,7 @@ void test("the page counts as outdated if one of its resources is outdated", () 
   assert.deepEqual([overallState(planned).count, overallState(planned).total], [1, 20]);
   assert.equal(progressText(planned), "Reading resource types: 1 of 20 done");
   const stale = overallState(quiet(watched("Pod", "live"), watched("Node", "stale", 1, "timeout")));
-  assert.deepEqual([stale.state, stale.since, stale.reason], ["stale", "2026-11-27T09:00:00Z", "Node: timeout"]);
+  assert.deepEqual([stale.state, stale.since, stale.reason], ["stale", "2026-11-27T09:00:00Z", "Nodes: timeout"]);
 });
 
 void test("amounts have three digits and a unit", () => {

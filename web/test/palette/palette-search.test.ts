@@ -211,14 +211,14 @@ void test("the palette names the searched resource types and objects", () => {
   ];
   assert.equal(
     searchCoverage({ ...known, rows: null }, { ...emptyResponse, searched }),
-    "Searched the names of 8 resource types and 4 namespaces. On the server: 12 pods, deployments (syncing).",
+    "Searched the names of 8 resource types and 4 namespaces. On the server: 12 Pods, Deployments (syncing).",
   );
   const kinds = (n: number): typeof searched =>
     Array.from({ length: n }, () => ({ ref: "core/v1/pods", state: "live", count: 1 }));
-  assert.match(searchCoverage(known, { ...emptyResponse, searched: kinds(7) }), / 1 pods, 1 more resource type\.$/);
-  assert.match(searchCoverage(known, { ...emptyResponse, searched: kinds(9) }), / 1 pods, 3 more resource types\.$/);
+  assert.match(searchCoverage(known, { ...emptyResponse, searched: kinds(7) }), / 1 Pods, 1 more resource type\.$/);
+  assert.match(searchCoverage(known, { ...emptyResponse, searched: kinds(9) }), / 1 Pods, 3 more resource types\.$/);
   assert.match(
-    searchCoverage(known, { ...emptyResponse, trouble: "No." }),
+    searchCoverage(known, { ...emptyResponse, error: "No." }),
     /^Searched the names of 8 resource types, 4 namespaces and 5 Pods in this list\. No\.$/,
   );
 });
@@ -251,14 +251,14 @@ void test("the palette reports what the server has searched, what it still reads
     coverage({ searched, omitted }),
     `Searched 1,200 objects of 1 resource type. ${here} Not searched: k1, k2, k3 and 4 more. ` +
       "Forbidden: secrets. Not searched, because there are too many custom resource types: widgets. " +
-      "Unavailable: configmaps (failed). Possibly out of date: pods.",
+      "Not available: configmaps (failed). Possibly out of date: Pods.",
   );
   assert.equal(
     coverageDetails({ ...emptyResponse, searched: [...searched, maps], omitted }, listed)
       ?.split("\n")
       .slice(0, 3)
       .join("|"),
-    "Searched: 1,200 pods|Not read yet: configmaps|Not searched: k1, k2, k3, k4, k5, k6, k0",
+    "Searched: 1,200 Pods|Not read yet: configmaps|Not searched: k1, k2, k3, k4, k5, k6, K0",
   );
   assert.equal(coverageDetails(emptyResponse, listed), undefined);
 });
@@ -273,7 +273,7 @@ void test("search results within a windowed list count as objects of the page", 
     ],
     searched: [{ ref: "core/v1/pods", state: "live", count: 120_000 }],
     omitted: null,
-    trouble: "",
+    error: "",
   };
   const windowed: SearchContext = { ...known, rows: null, windowTotal: 90_000 };
   const sections = (known: SearchContext): string[] =>
@@ -293,7 +293,7 @@ void test("search results within a windowed list count as objects of the page", 
   );
   assert.match(
     searchCoverage(windowed, answer),
-    /namespaces and 90,000 Pods in this list\. On the server: 120,000 pods\.$/,
+    /namespaces and 90,000 Pods in this list\. On the server: 120,000 Pods\.$/,
   );
   assert.equal(
     sections({ ...windowed, windowTotal: null })[0],

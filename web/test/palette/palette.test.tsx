@@ -314,8 +314,8 @@ void test("a search is repeated while the server reads resources, until the pale
   assert.match(coverage().textContent, /^Searched 0 objects of 0 of 1 resource type so far/);
   await new Promise((done) => setTimeout(done, 500));
   assert.deepEqual([requests, p.labels()[0]], [["key", "key"], "shop/key"]);
-  assert.match(coverage().textContent, /^Searched 1 object of 1 resource type\. .* Forbidden: pods\.$/);
-  assert.match(coverage().title, /^Searched: 1 secrets\nForbidden: pods$/);
+  assert.match(coverage().textContent, /^Searched 1 object of 1 resource type\. .* Forbidden: Pods\.$/);
+  assert.match(coverage().title, /^Searched: 1 Secrets\nForbidden: Pods$/);
   respond = () => Promise.resolve({ objects: [], searched: searched(null), notSearched: [] });
   p.type("other");
   await afterDebounce();

@@ -3,8 +3,7 @@
 import { formatInteger } from "../text/format.ts";
 import type { SpecChange, Warning, Watched } from "../net/overview.ts";
 import { sharedParts } from "../model/guest.ts";
-import { plural as pluralOf } from "../net/kinds.ts";
-import { bytesText, fieldText, hasEvents, plural, stateWord } from "./home-text.ts";
+import { bytesText, fieldText, hasEvents, plural, pluralOfWatched, stateWord } from "./home-text.ts";
 import { listHref } from "./links.ts";
 import { Ago, keyOf, ObjectLink } from "./problems.tsx";
 
@@ -134,7 +133,7 @@ interface WatchedItemProps {
 function WatchedItem({ watched: w, isCounted, showsBytes }: WatchedItemProps) {
   const href = listHref(w.resource, []);
   const isKnown = w.state === "live" || w.state === "stale";
-  const name = pluralOf({ kind: w.kind, resource: w.resource.split("/")[2] ?? "" });
+  const name = pluralOfWatched(w);
   const state = stateWord(w);
   const scope = w.namespaces.length === 0 ? "" : ` in ${plural(w.namespaces.length, "namespace")}`;
   return (

@@ -53,7 +53,7 @@ export function homeCommands(home: HomeHost): Command[] {
     previousLogCommand(() =>
       withObject(() => {
         const log = problemOf(document.activeElement)?.querySelector("a.log")?.getAttribute("href");
-        if (log == null) showToast("This problem does not link to a log of a previous container instance.");
+        if (log == null) showToast("No previous log is available for this problem.");
         else location.assign(log);
       }),
     ),

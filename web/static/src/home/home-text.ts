@@ -3,6 +3,7 @@
 import { formatInteger } from "../text/format.ts";
 import { quantityText } from "../text/quantity.ts";
 import { severityMatcher, whyOf } from "../model/severity.ts";
+import { plural as pluralOfKind } from "../net/kinds.ts";
 import type { Finding, Member, ObjectRef, Overview, Quota, SpecChange, Watched } from "../net/overview.ts";
 import type { LogSelection } from "../model/view.ts";
 import type { Severity, State } from "../net/wire.ts";
@@ -117,6 +118,10 @@ export interface Empty {
   readonly detail: string;
 }
 
+/** The plural of a watched resource, such as "Pods". */
+export const pluralOfWatched = ({ kind, resource: ref }: Watched): string =>
+  pluralOfKind({ kind, resource: ref.split("/")[2] ?? "" });
+
 /**
  * The text in place of the problems, if there are none or none matches the filter. It also names the resources that
  * have not been read, because they can have problems.
@@ -133,7 +138,7 @@ export function emptyText(o: Overview, q: string): Empty {
     return o.watched.length === 0
       ? { title: "Nothing has been read", detail: "No resource type can be watched, so problems are unknown." }
       : { title: `No problems in ${scope}`, detail: "" };
-  const names = unknown.map((w) => `${w.kind} (${stateWord(w).toLowerCase()})`).join(", ");
+  const names = unknown.map((w) => `${pluralOfWatched(w)} (${stateWord(w).toLowerCase()})`).join(", ");
   return {
     title: live.length === 0 ? "Problems could not be checked" : `No problems found in ${scope}`,
     detail: `Problems in these resource types may be missing here: ${names}.`,
@@ -152,9 +157,9 @@ export function stateWord(w: Pick<Watched, "state">): string {
 }
 
 function staleReason(stale: readonly Watched[]): string {
-  const kinds = stale.map((w) => w.kind);
-  const names = kinds.length <= 3 ? kinds.join(", ") : `${kinds.slice(0, 3).join(", ")} and ${kinds.length - 3} more`;
-  return `${names}: ${stale[0]?.reason || "the watch is interrupted"}`;
+  const names = stale.map(pluralOfWatched);
+  const text = names.length <= 3 ? names.join(", ") : `${names.slice(0, 3).join(", ")} and ${names.length - 3} more`;
+  return `${text}: ${stale[0]?.reason || "the watch is interrupted"}`;
 }
 
 /** The state of the overview. It is as current as the most outdated resource in the overview. */

@@ -30,14 +30,14 @@ export interface SearchResponse {
   /** null before the server has responded, or if the server searches only the resources that it already watches. */
   readonly omitted: readonly OmittedResource[] | null;
   /** The reason why the search failed. Empty if it succeeded. */
-  readonly trouble: string;
+  readonly error: string;
 }
 
 const debounceDelay = 120;
 // ms until the search is repeated while the server still reads resources. The wait doubles each time, up to lastRepeat.
 const firstRepeat = 400;
 const lastRepeat = 6400;
-export const emptyResponse: SearchResponse = { results: [], searched: [], omitted: null, trouble: "" };
+export const emptyResponse: SearchResponse = { results: [], searched: [], omitted: null, error: "" };
 
 /** Reports whether a resource was not searched yet, because the server is still reading its objects. */
 export const isPending = ({ count, state }: SearchedResource): boolean =>
@@ -63,7 +63,7 @@ export class Search {
   request(q: string, shown: string): void {
     this.stop();
     if (q.length < minSearchLength) return;
-    if (this.isUnsupported) return this.onResponse(q, { ...emptyResponse, trouble: unsupportedText });
+    if (this.isUnsupported) return this.onResponse(q, { ...emptyResponse, error: unsupportedText });
     this.timer = setTimeout(() => void this.send(q, shown, firstRepeat), debounceDelay);
   }
 
@@ -78,7 +78,7 @@ export class Search {
     const result = await this.fetch(q, shown, controller.signal).catch(
       (): SearchResponse => ({
         ...emptyResponse,
-        trouble: "The server sent no valid response to the search.",
+        error: "The server sent no valid response to the search.",
       }),
     );
     if (controller.signal.aborted) return;
@@ -96,9 +96,9 @@ export class Search {
     });
     if (response.status === 404) {
       this.isUnsupported = true;
-      return { ...emptyResponse, trouble: unsupportedText };
+      return { ...emptyResponse, error: unsupportedText };
     }
-    if (!response.ok) return { ...emptyResponse, trouble: `The search failed (status ${response.status}).` };
+    if (!response.ok) return { ...emptyResponse, error: `The search failed (status ${response.status}).` };
     return readSearchResponse(await response.json());
   }
 }
@@ -132,6 +132,6 @@ export function readSearchResponse(body: unknown): SearchResponse {
           .map((o) => ({ ref: text(o["ref"]), reason: text(o["reason"]) }))
           .filter((o) => o.ref !== "")
       : null,
-    trouble: "",
+    error: "",
   };
 }

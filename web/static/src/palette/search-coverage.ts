@@ -1,16 +1,16 @@
 // Describes what a search of the palette covers, and what it does not cover.
 
 import type { SearchContext } from "./palette-search.ts";
-import { plural, type ListedKind } from "../net/kinds.ts";
+import { plural, pluralOf, type ListedKind } from "../net/kinds.ts";
 import { isPending, type OmittedResource, type SearchedResource, type SearchResponse } from "../net/search.ts";
 import { formatInteger } from "../text/format.ts";
 
 /** Returns sentences about what was searched, in the page and on the server, and about what was not. */
 export function searchCoverage(context: SearchContext, response: SearchResponse): string {
-  const trouble = response.trouble === "" ? "" : ` ${response.trouble}`;
+  const error = response.error === "" ? "" : ` ${response.error}`;
   const here = joinWithAnd(searchedHere(context, response));
   if (response.omitted === null)
-    return `Searched the names of ${here}.${searchedByServer(response.searched)}${trouble}`;
+    return `Searched the names of ${here}.${searchedByServer(response.searched, context.kinds)}${error}`;
   const searched = response.searched.filter((s) => s.count !== null);
   const objects = countText(sum(searched), "object");
   const { length } = response.searched;
@@ -30,6 +30,7 @@ export function coverageDetails(
   kinds: readonly ListedKind[],
 ): string | undefined {
   if (omitted === null) return undefined;
+  const nameOf = namesIn(kinds);
   const found = searched.flatMap((s) => (s.count === null ? [] : [`${formatInteger(s.count)} ${nameOf(s)}`]));
   return [
     { title: "Searched", names: found },
@@ -50,15 +51,16 @@ function notSearched(
   { searched, omitted }: Pick<SearchResponse, "searched" | "omitted">,
   kinds: readonly ListedKind[],
 ): Names[] {
+  const nameOf = namesIn(kinds);
   const rare = new Set(kinds.filter((k) => k.isRare).map((k) => k.ref));
   const sorted = [...(omitted ?? [])].sort((a, b) => Number(rare.has(a.ref)) - Number(rare.has(b.ref)));
   const withReason = (reason: string): string[] => sorted.filter((o) => o.reason === reason).map(nameOf);
   return [
-    { title: "Not searched, because Glasshouse does not read these types", names: withReason("unread") },
+    { title: "Not searched", names: withReason("unread") },
     { title: "Forbidden", names: withReason("forbidden") },
     { title: "Not searched, because there are too many custom resource types", names: withReason("limit") },
     {
-      title: "Unavailable",
+      title: "Not available",
       names: searched.filter((s) => s.count === null && !isPending(s)).map((s) => `${nameOf(s)} (${s.state})`),
     },
     { title: "Possibly out of date", names: searched.filter((s) => s.count !== null && !isCurrent(s)).map(nameOf) },
@@ -84,8 +86,9 @@ function searchedHere(context: SearchContext, response: SearchResponse): string[
 }
 
 // Returns which watched resources the server has searched, for a server that searches only watched resources.
-function searchedByServer(searched: readonly SearchedResource[]): string {
+function searchedByServer(searched: readonly SearchedResource[], kinds: readonly ListedKind[]): string {
   if (searched.length === 0) return "";
+  const nameOf = namesIn(kinds);
   const names = searched.map(
     (s) => `${s.count === null ? "" : `${formatInteger(s.count)} `}${nameOf(s)}${isCurrent(s) ? "" : ` (${s.state})`}`,
   );
@@ -103,7 +106,10 @@ const limited = (names: readonly string[]): string =>
     ? names.join(", ")
     : `${names.slice(0, maxOmitted).join(", ")} and ${names.length - maxOmitted} more`;
 
-const nameOf = ({ ref }: SearchedResource | OmittedResource): string => ref.split("/")[2] ?? "";
+const namesIn =
+  (kinds: readonly ListedKind[]) =>
+  ({ ref }: SearchedResource | OmittedResource): string =>
+    pluralOf(ref, kinds);
 const isCurrent = ({ state }: SearchedResource): boolean => state === "live" || state === "";
 const sum = (searched: readonly SearchedResource[]): number => searched.reduce((n, s) => n + (s.count ?? 0), 0);
 const countText = (n: number, word: string): string => `${formatInteger(n)} ${word}${n === 1 ? "" : "s"}`;
