@@ -29,7 +29,7 @@ demo: build ## Start a real cluster and the dashboard: NODES= PODS= LIFE= (chang
 	.demo/bin/demo up --data-dir .demo --nodes $(NODES) --pods $(PODS) --life $(LIFE) -- \
 		bin/dashboard --log-level warn $(if $(PORT),--listen 127.0.0.1:$(PORT))
 
-dev: web/node_modules/.package-lock.json ## As demo, and rebuild and restart the dashboard whenever a source file is saved
+dev: web/node_modules/.package-lock.json ## Run the demo, and rebuild and restart the dashboard whenever a source file is saved.
 	deploy/demo/build.sh .demo/bin/demo
 	.demo/bin/demo up --data-dir .demo --nodes $(NODES) --pods $(PODS) --life $(LIFE) -- \
 		.ci/dev --log-level warn --listen 127.0.0.1:$(or $(PORT),8080)

@@ -106,7 +106,7 @@ func (c *contextSwitcher) switchTo(ctx context.Context, name string) error {
 
 // errNotSent is the error that the dialer in the function credentials always returns. client-go connects only after it
 // has obtained the credentials, so this error proves that they are available.
-var errNotSent = errors.New("no connection to the API server")
+var errNotSent = errors.New("the credentials are available, so no connection is needed")
 
 // credentials checks that client-go can obtain the credentials in config, for example from a login command. It sends no
 // request.

@@ -67,7 +67,7 @@ func newCommand(stderr io.Writer) *cobra.Command {
 	s := &settings{kube: genericclioptions.NewConfigFlags(true)}
 	command := &cobra.Command{
 		Use:   "dashboard",
-		Short: "A live, read-only window on Kubernetes clusters in the browser",
+		Short: "A live, read-only view of Kubernetes clusters in the browser",
 		Long: "dashboard serves a page that lists all resources of a cluster and shows their changes live.\n" +
 			"It finds the cluster as kubectl does: by flags, KUBECONFIG, ~/.kube/config, or the service account of " +
 			"its pod.\n" +

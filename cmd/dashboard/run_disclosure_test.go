@@ -553,7 +553,7 @@ func TestHiddenChangesCauseNoMessages(t *testing.T) {
 				messages[id][n] = own.mask(messages[id][n])
 			}
 		}
-		// The first home page after a pause can be from before the evaluation.
+		// After a pause, the first home page can still show the results from before the pause.
 		eventually(t, "a home page that has evaluated all objects", func() error {
 			if body, _ := w.getAs(w.userToken, "/"); strings.Contains(body, `id="count" class="count"></span>`) {
 				return errors.New("the home page shows no number of problems")

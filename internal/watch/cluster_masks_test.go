@@ -23,7 +23,7 @@ func secret(value string) apitest.Item {
 // The change number in the mask of a Secret increases by one with each change, even if a new feed (list and watch)
 // replaces the old one between two changes.
 // Invariant: I16.
-func TestMasksSurviveFeeds(t *testing.T) {
+func TestMaskCountsContinueAcrossFeeds(t *testing.T) {
 	for wait := range 12 {
 		t.Run(fmt.Sprintf("wait %d s", wait), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

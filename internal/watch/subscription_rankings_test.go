@@ -97,7 +97,7 @@ func (v *viewerRankings) wantRefused(n int) {
 // A sorted list counts towards the quota of its first viewer. When this viewer no longer uses the list, the list
 // counts towards the quota of another viewer.
 // Invariant: I10.
-func TestRankingOwnershipMoves(t *testing.T) {
+func TestRankingCountsForNextViewer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		_, cluster := serveRankings(t)
 		first, second := rankingsOfUser(t, cluster, 1), rankingsOfUser(t, cluster, 2)

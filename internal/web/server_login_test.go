@@ -643,7 +643,7 @@ func TestLoginFailsWhileAPIServerIsUnavailable(t *testing.T) {
 }
 
 // A user who may get only one Namespace can read it, but not watch it.
-func TestRoleCanReadItsOwnNamespace(t *testing.T) {
+func TestUserReadsPermittedNamespaceOnly(t *testing.T) {
 	api := newSite(t).api
 	api.SetTokenReviews(map[string]authentication.TokenReviewStatus{validToken: acceptedReview()})
 	api.Allow(func(review authorization.SubjectAccessReviewSpec) bool {

@@ -322,11 +322,11 @@ func TestVerdictFromOwnContentHasOnlySourceOwn(t *testing.T) {
 		},
 		"service-manual-endpoints": {graph.Kind{Kind: "Service"}, "shop", "numeric", verdict.Own},
 		"custom-kind-unserved":     {graph.Kind{Group: "example.com", Kind: "Widget"}, "shop", "one", verdict.Own},
-		"custom-kind-unserved-heir": {
+		"custom-kind-unserved-inheritor": {
 			graph.Kind{Group: "example.com", Kind: "Widget"}, "shop", "two", "example.com/v1/widgets shop",
 		},
 	} {
-		c, _ := load(t, "testdata/"+strings.TrimSuffix(file, "-heir")+".yaml")
+		c, _ := load(t, "testdata/"+strings.TrimSuffix(file, "-inheritor")+".yaml")
 		c.evaluate(t)
 		o := c.objects[graph.NewID(test.kind, test.namespace, test.name)]
 		if v := o.verdict.Unpack(); !o.verdict.IsInherited() || v.Sources != test.want {

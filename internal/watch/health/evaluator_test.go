@@ -120,7 +120,7 @@ func TestFrequentRestartsDegradeReadyPod(t *testing.T) {
 		"the count is first":                {`"restartCount":12,` + ended + `"started":true`, time.Minute, verdict.Degraded},
 		"several restarts, a long time ago": {ended + `"restartCount":5`, 24 * time.Hour, verdict.OK},
 		"few restarts":                      {ended + `"restartCount":2`, time.Minute, verdict.OK},
-		"several restarts, no previous instance": {`"lastState":{},"restartCount":5`, time.Minute, verdict.OK},
+		"restarts, no previous instance":    {`"lastState":{},"restartCount":5`, time.Minute, verdict.OK},
 		"frequent restarts":                 {run("23:45", "23:59", "137") + many, minutes20, verdict.Degraded},
 		"frequent restarts, but stable now": {run("23:45", "23:59", "137") + many, hour, verdict.OK},
 		"frequent ends without an error":    {run("23:45", "23:59", "0") + many, minutes20, verdict.OK},

@@ -27,11 +27,11 @@ type Options struct {
 	Resources func() (resources []resource.Resource, unknown []string)
 	// Discovered is signaled after a change of the resources that the cluster serves.
 	Discovered *signal.Signal
-	// Linger is how long the engine keeps running after its last user has left.
+	// Linger is how long the engine keeps running after the last call of release: see Acquire.
 	Linger time.Duration
 }
 
-// Engine evaluates inherited verdicts while it has users. It is safe for concurrent use.
+// Engine evaluates inherited verdicts while it is acquired: see Acquire. It is safe for concurrent use.
 type Engine struct {
 	index
 
@@ -44,11 +44,12 @@ type Engine struct {
 
 	startMu sync.Mutex
 	ctx     context.Context //nolint:containedctx // The context of Run. The engine outlives the request that starts it.
-	users   int
-	idle    *time.Timer
-	stop    context.CancelFunc
-	ended   chan struct{} // Closed when the latest run has ended; nil before the first run.
-	running sync.WaitGroup
+	// acquired is the number of calls of Acquire that are not released.
+	acquired int
+	idle     *time.Timer
+	stop     context.CancelFunc
+	ended    chan struct{} // Closed when the latest run has ended; nil before the first run.
+	running  sync.WaitGroup
 
 	mu    sync.Mutex // Protects dirty and evaluating.
 	dirty map[graph.ID]struct{}
@@ -72,11 +73,12 @@ func New(options Options) *Engine {
 	return e
 }
 
-// Run lets the engine run while it has users, until ctx ends. Then Run stops the engine, and waits for all goroutines.
+// Run lets the engine run while it is acquired, until ctx ends. Then Run stops the engine, and waits for all of its
+// goroutines.
 func (e *Engine) Run(ctx context.Context) {
 	e.startMu.Lock()
 	e.ctx = ctx
-	if e.users > 0 {
+	if e.acquired > 0 {
 		e.startLocked() //nolint:contextcheck // startLocked uses e.ctx.
 	}
 	e.startMu.Unlock()
@@ -92,7 +94,7 @@ func (e *Engine) Run(ctx context.Context) {
 func (e *Engine) Acquire() (release func()) {
 	e.startMu.Lock()
 	defer e.startMu.Unlock()
-	e.users++
+	e.acquired++
 	if e.idle != nil {
 		e.idle.Stop()
 		e.idle = nil
@@ -103,11 +105,11 @@ func (e *Engine) Acquire() (release func()) {
 	return sync.OnceFunc(func() {
 		e.startMu.Lock()
 		defer e.startMu.Unlock()
-		if e.users--; e.users == 0 {
+		if e.acquired--; e.acquired == 0 {
 			e.idle = time.AfterFunc(e.options.Linger, func() {
 				e.startMu.Lock()
 				defer e.startMu.Unlock()
-				if e.users == 0 {
+				if e.acquired == 0 {
 					e.stopLocked()
 				}
 			})

@@ -5,16 +5,16 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
 )
 
-// Heirs returns at most limit objects whose verdicts name an object as the cause, or as a step to the cause.
+// Inheritors returns at most limit objects whose verdicts name an object as the cause, or as a step to the cause.
 // isLimited is true if there are more.
-func (e *Engine) Heirs(id graph.ID, limit int) (heirs []neighbor.Neighbor, isLimited bool) {
-	ids, isLimited := e.results.heirsOf(id, limit)
-	for _, heir := range ids {
-		if n := e.Find(heir); n.Object != nil {
-			heirs = append(heirs, n)
+func (e *Engine) Inheritors(id graph.ID, limit int) (inheritors []neighbor.Neighbor, isLimited bool) {
+	ids, isLimited := e.results.inheritorsOf(id, limit)
+	for _, inheritor := range ids {
+		if n := e.Find(inheritor); n.Object != nil {
+			inheritors = append(inheritors, n)
 		}
 	}
-	return heirs, isLimited
+	return inheritors, isLimited
 }
 
 // Reads reports whether the index contains all objects of a kind, at least with their names.

@@ -15,9 +15,10 @@ import (
 type results struct {
 	mu        sync.RWMutex
 	inherited map[graph.ID]*verdict.Verdict
-	// heirs maps an object to the objects that inherit directly from it. The key can be an object that does not exist.
-	heirs    map[graph.ID]map[graph.ID]struct{}
-	problems map[graph.ID]episode
+	// inheritors maps an object to the objects that inherit directly from it. The key can be an object that does not
+	// exist.
+	inheritors map[graph.ID]map[graph.ID]struct{}
+	problems   map[graph.ID]episode
 	// recovered contains the episodes of objects that are OK again. An episode continues if the problem returns soon.
 	recovered map[graph.ID]episode
 	sweptAt   time.Time // When expired episodes were last removed from the map recovered.
@@ -29,7 +30,7 @@ func (r *results) reset() (inherited []graph.ID) {
 	defer r.mu.Unlock()
 	inherited = slices.Collect(maps.Keys(r.inherited))
 	r.inherited, r.problems = make(map[graph.ID]*verdict.Verdict), make(map[graph.ID]episode)
-	r.heirs, r.recovered = make(map[graph.ID]map[graph.ID]struct{}), make(map[graph.ID]episode)
+	r.inheritors, r.recovered = make(map[graph.ID]map[graph.ID]struct{}), make(map[graph.ID]episode)
 	return inherited
 }
 
@@ -47,7 +48,7 @@ func (r *results) set(id graph.ID, v *verdict.Verdict) (changed bool) {
 	if same(before, v) {
 		return false
 	}
-	r.setHeirLocked(id, before, v)
+	r.setInheritorLocked(id, before, v)
 	if v == nil {
 		delete(r.inherited, id)
 	} else {
@@ -56,42 +57,42 @@ func (r *results) set(id graph.ID, v *verdict.Verdict) (changed bool) {
 	return true
 }
 
-// setHeirLocked updates the field heirs after the verdict that an object inherits has changed.
-func (r *results) setHeirLocked(id graph.ID, before, after *verdict.Verdict) {
+// setInheritorLocked updates the field inheritors after the verdict that an object inherits has changed.
+func (r *results) setInheritorLocked(id graph.ID, before, after *verdict.Verdict) {
 	from, hadFrom := nextOf(before)
 	to, hasTo := nextOf(after)
 	if hadFrom == hasTo && from == to {
 		return
 	}
 	if hadFrom {
-		if delete(r.heirs[from], id); len(r.heirs[from]) == 0 {
-			delete(r.heirs, from)
+		if delete(r.inheritors[from], id); len(r.inheritors[from]) == 0 {
+			delete(r.inheritors, from)
 		}
 	}
 	if hasTo {
-		if r.heirs[to] == nil {
-			r.heirs[to] = make(map[graph.ID]struct{})
+		if r.inheritors[to] == nil {
+			r.inheritors[to] = make(map[graph.ID]struct{})
 		}
-		r.heirs[to][id] = struct{}{}
+		r.inheritors[to][id] = struct{}{}
 	}
 }
 
-// heirsOf returns at most limit objects that inherit from an object, directly or through others. isLimited is true if
-// there are more.
-func (r *results) heirsOf(id graph.ID, limit int) (ids []graph.ID, isLimited bool) {
+// inheritorsOf returns at most limit objects that inherit from an object, directly or through others. isLimited is true
+// if there are more.
+func (r *results) inheritorsOf(id graph.ID, limit int) (ids []graph.ID, isLimited bool) {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
 	seen := map[graph.ID]struct{}{id: {}}
 	for next := []graph.ID{id}; len(next) > 0; next = next[1:] {
-		for heir := range r.heirs[next[0]] {
-			if _, ok := seen[heir]; ok {
+		for inheritor := range r.inheritors[next[0]] {
+			if _, ok := seen[inheritor]; ok {
 				continue
 			}
 			if len(ids) >= limit {
 				return ids, true
 			}
-			seen[heir] = struct{}{}
-			ids, next = append(ids, heir), append(next, heir)
+			seen[inheritor] = struct{}{}
+			ids, next = append(ids, inheritor), append(next, inheritor)
 		}
 	}
 	return ids, false
@@ -113,7 +114,7 @@ func (r *results) remove(id graph.ID) (hadInherited bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	before, hadInherited := r.inherited[id]
-	r.setHeirLocked(id, before, nil)
+	r.setInheritorLocked(id, before, nil)
 	delete(r.inherited, id)
 	delete(r.problems, id)
 	delete(r.recovered, id)

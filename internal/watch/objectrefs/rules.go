@@ -125,7 +125,8 @@ func isOpaque(key string, depth int) bool {
 	return false
 }
 
-// completeGroup sets an empty group of target by convention. The object o refers to target in the member named key.
+// completeGroup sets target.Group, if it is empty, to the group that the name of a member implies. The member with the
+// name key of the object o contains the reference to target.
 func completeGroup(o *Ref, key string, target *Ref) {
 	if target.Group != "" {
 		return

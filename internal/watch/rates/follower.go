@@ -94,7 +94,8 @@ func (f *follower) readHistory(now time.Time) (changes []*event.Change) {
 }
 
 // appendVisible appends the visible changes of the list part to changes, newest first. It stops at the offset start, at
-// a change older than f.from, or after maxChanges changes. isComplete reports whether it has stopped.
+// a change older than f.from, or after maxChanges changes. If isComplete is false, read the older changes of another
+// list, too.
 func (f *follower) appendVisible(changes, part []*event.Change, start uint64) (_ []*event.Change, isComplete bool) {
 	for _, c := range slices.Backward(part) {
 		switch {

@@ -78,8 +78,9 @@ func TestVerdictNeedsPermissionForAllSources(t *testing.T) {
 	if !verdict.Own.Within(isPods) || !own.Within(isPods) || events.With(verdict.Own).Within(isPods) {
 		t.Error("Within: want that Own needs no permission, and that other sources need one")
 	}
-	if own.ForHeir(events) != both || verdict.Own.ForHeir(events) != events || pods.ForHeir(events) != pods {
-		t.Errorf("ForHeir: got %q", own.ForHeir(events))
+	if own.ForInheritor(events) != both || verdict.Own.ForInheritor(events) != events ||
+		pods.ForInheritor(events) != pods {
+		t.Errorf("ForInheritor: got %q", own.ForInheritor(events))
 	}
 	if !both.Contains("core/v1/pods", "a") || both.Contains("core/v1/pods", "b") {
 		t.Error("Contains: got another result")

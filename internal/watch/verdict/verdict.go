@@ -88,9 +88,9 @@ func (s Sources) Contains(resource, namespace string) bool {
 	return slices.Contains(strings.Split(string(s), "\n"), string(Source(resource, namespace)))
 }
 
-// ForHeir returns the set for an object that inherits the texts from another object. If the set contains Own, ForHeir
-// replaces Own by source, the source of the other object.
-func (s Sources) ForHeir(source Sources) Sources {
+// ForInheritor returns the set for an object that inherits the texts from another object. If the set contains Own,
+// ForInheritor replaces Own by source, the source of the other object.
+func (s Sources) ForInheritor(source Sources) Sources {
 	lines := strings.Split(string(s), "\n")
 	at := slices.Index(lines, string(Own))
 	if at < 0 {

@@ -48,11 +48,12 @@ func informerMetrics() []informerMetric {
 			sum(func(c *watch.WatchStatusEntry) float64 { return float64(c.Resets) }),
 		},
 		{
-			"blind_intervals_total", "Number of interruptions: times without an open watch, after the first list.", counter,
+			"blind_intervals_total",
+			"Number of interruptions: times of more than a second without an open watch, after the first list.", counter,
 			sum(func(c *watch.WatchStatusEntry) float64 { return float64(c.Interruptions) }),
 		},
 		{
-			"blind_seconds_total", "Total time in seconds without an open watch, after the first list, up to now.", counter,
+			"blind_seconds_total", "Total duration of all interruptions in seconds, including the present one.", counter,
 			sum(func(c *watch.WatchStatusEntry) float64 { return c.InterruptedSeconds }),
 		},
 		{"last_event_timestamp_seconds", "Time of the last event of a watch.", gauge, lastEvent},

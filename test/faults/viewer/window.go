@@ -25,7 +25,7 @@ func (v *Viewer) window(all map[string]Row) (map[string]Row, error) {
 	name, descending := strings.CutPrefix(subscription.Sort, "-")
 	column := slices.IndexFunc(columns, func(c livetest.Column) bool { return strings.ToLower(c.Name) == name })
 	if column < 0 {
-		return nil, fmt.Errorf("no column is %s: %+v", name, columns)
+		return nil, fmt.Errorf("no column has the name %s: %+v", name, columns)
 	}
 	rank := func(key string) float64 {
 		n, _ := strconv.ParseFloat(string(all[key].Cells[column]), 64) // The column contains only numbers.

@@ -37,12 +37,12 @@ func editConfig(ctx context.Context, w clients) (string, error) {
 	)
 	patch, err := json.Marshal(map[string]any{"data": map[string]string{e.key: e.value}})
 	if err != nil {
-		return "", fmt.Errorf("edit: %w", err)
+		return "", fmt.Errorf("edit the ConfigMap %s: %w", e.name, err)
 	}
 	if _, err := w.typed.CoreV1().ConfigMaps(e.namespace).Patch(
 		ctx, e.name, types.MergePatchType, patch, metav1.PatchOptions{FieldManager: e.manager},
 	); err != nil {
-		return "", fmt.Errorf("edit: %w", err)
+		return "", fmt.Errorf("edit the ConfigMap %s: %w", e.name, err)
 	}
 	return fmt.Sprintf("configmap %s/%s: %s changes", e.namespace, e.name, e.key), nil
 }

@@ -70,7 +70,7 @@ func (c *client) beyond(server, via *neighbor.Neighbor) (v *verdict.Verdict, isC
 	}
 	next.Complete(of)
 	v = c.Explain(c.Own.Severity, c.Own.Reason, c.prefix(via)+of.Cause.Sentence, of.Cause)
-	v.Sources = of.Sources.ForHeir(verdict.Source(server.Resource, server.ID.Namespace()))
+	v.Sources = of.Sources.ForInheritor(verdict.Source(server.Resource, server.ID.Namespace()))
 	c.AddSource(server.Resource, server.ID.Namespace())
 	return c.through(v, via), false
 }

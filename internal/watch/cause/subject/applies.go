@@ -113,7 +113,7 @@ func (s *Subject) stillApplies(n *neighbor.Neighbor) bool {
 		found.Object != nil && isAboutContent(n, root)
 }
 
-// isAboutContent reports whether n has a problem because of the content or the permissions of its cause root (such as
+// isAboutContent reports whether n has a problem because of the content or the permissions of the object root (such as
 // the ports of a Service), although root itself has no problem. Such a cause never inherits from n, so the two objects
 // cannot keep each other's verdict forever.
 func isAboutContent(n *neighbor.Neighbor, root *verdict.Cause) bool {

@@ -62,7 +62,7 @@ func (s *Subject) EventMessage(reasons ...string) string {
 func IsWarning(e *corev1.Event) bool { return e.Type == corev1.EventTypeWarning && e.Message != "" }
 
 const (
-	// recent is the maximum age of a warning that counts for an object that seems healthy.
+	// recent is the maximum age of a warning that is a problem although the object seems healthy.
 	recent = time.Hour
 	// SettleTime is the time that controllers have to handle a new object. During this time, warnings about the object
 	// are not a problem, and neither are missing objects that controllers create.

@@ -132,7 +132,8 @@ func (s *Subject) AddSource(resource, namespace string) {
 
 // AddSourcesOf adds the sources of a neighbor's texts. A verdict that contains such a text needs them.
 func AddSourcesOf(s *Subject, n *neighbor.Neighbor) {
-	s.sources = s.sources.With(n.Object.Verdict().Unpack().Sources.ForHeir(verdict.Source(n.Resource, n.ID.Namespace())))
+	of := n.Object.Verdict().Unpack().Sources
+	s.sources = s.sources.With(of.ForInheritor(verdict.Source(n.Resource, n.ID.Namespace())))
 }
 
 // ReportMissing returns a verdict for a reference to an object that does not exist.

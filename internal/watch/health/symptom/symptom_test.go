@@ -190,7 +190,7 @@ func TestWaitingForStoppedObjectIsNoProblem(t *testing.T) {
 
 // Some conditions report an achievement, such as DatabaseProvisioned. If such a condition is False, it is a problem
 // only if its message names an error. Waiting in a queue is not a problem.
-func TestFalseAchievementNeedsNamedError(t *testing.T) {
+func TestFalseConditionIsProblemOnlyWithError(t *testing.T) {
 	for condition, want := range map[string]bool{
 		"type: DatabaseProvisioned, message: cannot connect to the server":                   true,
 		"type: Connected, message: 'dial tcp: connection refused'":                           true,
