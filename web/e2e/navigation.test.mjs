@@ -102,9 +102,9 @@ await test("navigation", { timeout: 240_000 }, async (t) => {
     await until("the search result of another kind", async () => (await found()).includes("shop/checkout"));
     const coverage = page.locator(".palette-coverage");
     await until("all resources to be searched", async () =>
-      /^Searched \d[\d,]* objects of \d\d resource types\. .* Not searched: .*leases/.test(await coverage.innerText()),
+      /^Searched \d[\d,]* objects of \d\d resource types\. .* Not searched: .*Leases/.test(await coverage.innerText()),
     );
-    assert.match(await coverage.getAttribute("title"), /^Searched: .*12 nodes.*\nNot searched: .*leases/);
+    assert.match(await coverage.getAttribute("title"), /^Searched: .*12 Nodes.*\nNot searched: .*Leases/);
     await page.keyboard.press("Enter");
     await page.waitForURL(/deployments.*open=shop\/checkout/);
     await page.locator("#panel h2", { hasText: "shop/checkout" }).waitFor();

@@ -18,7 +18,7 @@ await test("permissions", { timeout: 120_000 }, async (t) => {
     const note = page.locator("#note");
     assert.match(await note.innerText(), /Forbidden: you cannot list Pods/);
     assert.match(await note.innerText(), /No RBAC rule allows it\./);
-    assert.match(await note.innerText(), /Choose a namespace that you can read, or ask your cluster admin/);
+    assert.match(await note.innerText(), /Select a namespace that you can read, or ask your cluster admin/);
     assert.match(await note.innerText(), /Check with: kubectl auth can-i list pods$/m);
     assert.equal((await table(page)).rows.length, 0);
     await page.locator('#picker a[data-ref="core/v1/pods"][data-state="forbidden"]').waitFor();

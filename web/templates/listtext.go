@@ -225,7 +225,7 @@ func emptyNote(l List) Problem {
 	case l.State.State == "forbidden":
 		next := []Link{{Text: "Ask your cluster admin for list and watch access."}}
 		if l.Namespaced {
-			next[0].Text = "Choose a namespace that you can read, " +
+			next[0].Text = "Select a namespace that you can read, " +
 				"or ask your cluster admin for list and watch access."
 		}
 		if len(l.Query.Namespaces) > 0 { // Otherwise, the list already shows all permitted namespaces.

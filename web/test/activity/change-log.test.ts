@@ -109,7 +109,7 @@ void test("an update is summarized by its changed fields", () => {
   ]);
 });
 
-void test("previous and new values differ from absent values in the summary", () => {
+void test("the summary of a change distinguishes null from an absent value", () => {
   const field = (after: unknown, before?: unknown): string | undefined => {
     const h = new ChangeLog();
     h.addResource(pods, t, [

@@ -72,8 +72,8 @@ void test("reloads are shown and counted", () => {
   assert.equal(status({ ...liveInfo, isReloading: true, isComplete: false, state: null }, 0).text, "Reloading");
   assert.equal(status({ ...liveInfo, isReloading: true, isComplete: false, connection: "lost" }, 0).level, "bad");
   assert.equal(
-    noteFor({ ...liveInfo, isReloading: true, isComplete: false }, "pods", 0, false, 0).title,
-    "Reloading pods…",
+    noteFor({ ...liveInfo, isReloading: true, isComplete: false }, "Pods", 0, false, 0).title,
+    "Reloading Pods…",
   );
   assert.deepEqual([0, 1, 2, 1000].map(reloadsText), [
     null,
@@ -97,7 +97,7 @@ void test("progress shows count and total if both are known", () => {
             namespaces: [],
           };
     const known = { ...liveInfo, isComplete: false, ...k, state };
-    return [countText(status(known, 0)), noteFor(known, "pods", 0, false, 0).detail];
+    return [countText(status(known, 0)), noteFor(known, "Pods", 0, false, 0).detail];
   };
   assert.deepEqual(far({}, { count: 2400, total: 10016 }), ["2,400 of 10,016", "2,400 of 10,016"]);
   assert.deepEqual(
@@ -124,10 +124,10 @@ void test("partial coverage names the covered namespaces", () => {
   const only = "Showing namespaces data, shop only (no access to others).";
   assert.equal(coverageText(liveInfo), null);
   assert.equal(coverageText(some), only);
-  assert.equal(noteFor(liveInfo, "pods", 0, false, 0).detail, "");
-  assert.equal(noteFor(some, "pods", 0, false, 0).detail, only);
-  assert.ok(noteFor(some, "pods", 0, true, 0).detail.endsWith(only));
-  assert.ok(noteFor(some, "pods", 5, false, 0).detail.endsWith(only));
+  assert.equal(noteFor(liveInfo, "Pods", 0, false, 0).detail, "");
+  assert.equal(noteFor(some, "Pods", 0, false, 0).detail, only);
+  assert.ok(noteFor(some, "Pods", 0, true, 0).detail.endsWith(only));
+  assert.ok(noteFor(some, "Pods", 5, false, 0).detail.endsWith(only));
 });
 
 void test("if the selected namespaces are forbidden, the note offers the permitted ones", () => {
@@ -137,11 +137,11 @@ void test("if the selected namespaces are forbidden, the note offers the permitt
     state: { state: "forbidden", since: "", reason: "You cannot list Pods.", count: null, total: null, namespaces: [] },
   };
   const noteValues = (chosen: boolean, namespaced = true, guest = false): unknown[] =>
-    Object.values(noteFor(not, "pods", 0, chosen, 0, chosen, namespaced, guest));
+    Object.values(noteFor(not, "Pods", 0, chosen, 0, chosen, namespaced, guest));
   assert.deepEqual(noteValues(false), [
     "Forbidden: you cannot list Pods",
     "You cannot list Pods.",
-    "Choose a namespace that you can read, or ask your cluster admin for list and watch access.",
+    "Select a namespace that you can read, or ask your cluster admin for list and watch access.",
     null,
     true,
   ]);
@@ -194,7 +194,7 @@ void test("the close reason of the server is shown", () => {
   const lost: SubscriptionInfo = { ...liveInfo, connection: "lost", closeReason: "the server stops" };
   assert.ok(bannerText(lost, 0)?.includes(" (the server stops). Data may be out of date."));
   assert.equal(
-    noteFor({ ...lost, isComplete: false }, "pods", 0, false, 0).detail,
+    noteFor({ ...lost, isComplete: false }, "Pods", 0, false, 0).detail,
     "Glasshouse reported: the server stops.",
   );
 });
@@ -233,7 +233,7 @@ void test("an empty stale table reports since when it is stale, and what was kno
       false,
       {
         title: "Connection lost at 14:02:10",
-        detail: "There were no pods at 14:02:10.",
+        detail: "There were no Pods at 14:02:10.",
         next: "Retrying automatically. Check that Glasshouse is running.",
         act: null,
       },
@@ -245,7 +245,7 @@ void test("an empty stale table reports since when it is stale, and what was kno
       {
         title: "Connection lost at 14:02:10",
         detail:
-          "There were no pods with the selected namespaces and filters at 14:02:10. Glasshouse reported: the server " +
+          "There were no Pods with the selected namespaces and filters at 14:02:10. Glasshouse reported: the server " +
           "stops.",
         next: "Retrying automatically. Check that Glasshouse is running.",
         act: null,
@@ -257,7 +257,7 @@ void test("an empty stale table reports since when it is stale, and what was kno
       false,
       {
         title: "Stale since 14:02:10",
-        detail: "There were no pods at 14:02:10. The watch is interrupted: connection refused.",
+        detail: "There were no Pods at 14:02:10. The watch is interrupted: connection refused.",
         next: "Retrying automatically. Missed changes are shown after that.",
         act: null,
       },
@@ -267,7 +267,7 @@ void test("an empty stale table reports since when it is stale, and what was kno
       168,
       false,
       {
-        title: "No pods match the filter",
+        title: "No Pods match the filter",
         detail: "168 hidden (as of the last update).",
         next: "",
         act: "show-all",
@@ -278,21 +278,21 @@ void test("an empty stale table reports since when it is stale, and what was kno
       168,
       false,
       {
-        title: "No pods match the filter",
+        title: "No Pods match the filter",
         detail: "168 hidden (as of the last update).",
         next: "",
         act: "show-all",
       },
     ],
-    [liveInfo, 168, false, { title: "No pods match the filter", detail: "168 hidden.", next: "", act: "show-all" }],
+    [liveInfo, 168, false, { title: "No Pods match the filter", detail: "168 hidden.", next: "", act: "show-all" }],
   ] as const)
-    assert.deepEqual(noteFor(k, "pods", total, isFiltered, now), want);
+    assert.deepEqual(noteFor(k, "Pods", total, isFiltered, now), want);
 });
 
 void test("an unknown namespace links to the namespaces, but not for guests", () => {
   const problem = { title: "Unknown namespace", status: 404, detail: 'Namespace "nope" does not exist.' };
   const unknown: SubscriptionInfo = { ...liveInfo, isComplete: false, state: null, problem };
-  const note = (isGuest: boolean): unknown => noteFor(unknown, "pods", 0, true, 0, true, true, isGuest);
+  const note = (isGuest: boolean): unknown => noteFor(unknown, "Pods", 0, true, 0, true, true, isGuest);
   const { title, detail } = problem;
   assert.deepEqual(note(false), { title, detail, next: "", act: "view-namespaces" });
   assert.deepEqual(note(true), { title, detail, next: "Change the filters, or", act: "show-all" });
@@ -327,8 +327,8 @@ void test("data counts as current until it became stale or the connection was lo
   ];
   for (const [what, k, want] of cases) assert.equal(lastCurrentText({ ...liveInfo, ...k }, now), want, what);
   assert.equal(
-    noteFor({ ...liveInfo, ...lost, stale: at(10) }, "pods", 0, false, now).detail,
-    "There were no pods at 10:00:00.",
+    noteFor({ ...liveInfo, ...lost, stale: at(10) }, "Pods", 0, false, now).detail,
+    "There were no Pods at 10:00:00.",
   );
 });
 
@@ -353,14 +353,14 @@ void test("the note of an empty list has the same text without the script", () =
 });
 
 void test("after a reconnect, nothing is known until a message arrives", () => {
-  const were = "There were no pods at the last update.";
+  const were = "There were no Pods at the last update.";
   for (const [k, title] of [
     [{ connection: "connecting" }, "Connecting…"],
     [{ state: null }, "Catching up"],
     [{ state: { ...liveInfo.state, state: "syncing" } }, "Loading"],
   ] as const) {
     const known = { ...liveInfo, ...k } as SubscriptionInfo;
-    assert.deepEqual(noteFor(known, "pods", 0, false, 0), { title, detail: were, next: "", act: null });
-    assert.match(noteFor(known, "pods", 5, false, 0).detail, /^5 hidden \(as of the last update\)/);
+    assert.deepEqual(noteFor(known, "Pods", 0, false, 0), { title, detail: were, next: "", act: null });
+    assert.match(noteFor(known, "Pods", 5, false, 0).detail, /^5 hidden \(as of the last update\)/);
   }
 });

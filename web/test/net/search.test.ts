@@ -52,7 +52,7 @@ void test("a server without search gets one request, and the response names this
   search.request("web", "");
   await afterDebounce();
   search.request("webs", "");
-  assert.deepEqual([requested, responses.map(([, a]) => a.trouble !== "")], [["web"], [true, true]]);
+  assert.deepEqual([requested, responses.map(([, a]) => a.error !== "")], [["web"], [true, true]]);
 });
 
 void test("a search is repeated with the list of the page until the server has read all resources", async () => {
@@ -94,9 +94,9 @@ void test("a response is checked completely", () => {
       objects: [good, null, {}, { ref: "x", name: "y" }, { ...good, name: 5 }],
       searched: [{ ref: "core/v1/pods", count: "many" }, 7],
     }),
-    { results: [good], searched: [{ ref: "core/v1/pods", state: "", count: null }], omitted: null, trouble: "" },
+    { results: [good], searched: [{ ref: "core/v1/pods", state: "", count: null }], omitted: null, error: "" },
   );
-  assert.deepEqual(readSearchResponse(null), { results: [], searched: [], omitted: null, trouble: "" });
+  assert.deepEqual(readSearchResponse(null), { results: [], searched: [], omitted: null, error: "" });
   assert.deepEqual(
     readSearchResponse({ notSearched: [{ ref: "core/v1/secrets", reason: "forbidden" }, {}, null] }).omitted,
     [{ ref: "core/v1/secrets", reason: "forbidden" }],

@@ -200,7 +200,7 @@ export function noteFor(
       // server already shows all permitted namespaces.
       const next = hasChosenNamespaces
         ? "Ask your cluster admin for list and watch access, or"
-        : `${namespaced ? "Choose a namespace that you can read, or ask" : "Ask"} your cluster admin for list and ` +
+        : `${namespaced ? "Select a namespace that you can read, or ask" : "Ask"} your cluster admin for list and ` +
           "watch access.";
       return {
         ...make(title, info.state.reason, isGuest ? "" : next, hasChosenNamespaces ? "show-allowed" : null),

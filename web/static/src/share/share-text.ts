@@ -3,7 +3,7 @@
 import { humanDuration } from "../text/age.ts";
 import { readParts, type SharedPart } from "../model/guest.ts";
 import { formatHome, type HomeView } from "../model/home-view.ts";
-import { plural, type Kind } from "../net/kinds.ts";
+import { pluralOf, type Kind } from "../net/kinds.ts";
 import type { Watched } from "../net/overview.ts";
 import { formatView, objectHref, defaultView, type ObjectName, type View } from "../model/view.ts";
 
@@ -180,13 +180,6 @@ export const requestBody = (
 // Returns the ref of a part's resource. The part of logs names the subresource "log".
 const refOf = ({ resource }: SharedPart): string => resource.split("/", 3).join("/");
 
-// Returns the plural of a part's resource. If the cluster does not serve the resource now, returns its plain name.
-function pluralOf(p: SharedPart, kinds: readonly Kind[]): string {
-  const ref = refOf(p);
-  const kind = kinds.find((k) => k.ref === ref);
-  return kind === undefined ? (ref.split("/")[2] ?? ref) : plural(kind);
-}
-
 /** Describes one shared resource, such as "Pods in shop with app=web that match “err”". */
 export function partText(p: SharedPart, kinds: readonly Kind[]): string {
   const sub = p.resource.split("/")[3];
@@ -196,13 +189,13 @@ export function partText(p: SharedPart, kinds: readonly Kind[]): string {
     const name = p.namespaces.length === 1 ? `${p.namespaces[0]}/${p.name}` : p.name;
     return sub === "log"
       ? `the log of ${name}`
-      : `${name} (${kinds.find((k) => k.ref === p.resource)?.kind ?? pluralOf(p, kinds)})`;
+      : `${name} (${kinds.find((k) => k.ref === p.resource)?.kind ?? pluralOf(refOf(p), kinds)})`;
   }
   const labels = p.labels === "" ? "" : ` with ${p.labels}`;
   const q = p.q === "" ? "" : ` that match “${p.q}”`;
   const about = p.about === "" ? "" : ` about ${p.about.replace(".core/", "/")}`;
   const all = namespaceText + labels + q + about === "" ? "all " : "";
-  return `${logPrefix}${all}${pluralOf(p, kinds)}${namespaceText}${labels}${q}${about}`;
+  return `${logPrefix}${all}${pluralOf(refOf(p), kinds)}${namespaceText}${labels}${q}${about}`;
 }
 
 /** Describes all shared resources in one text. Resources with the same namespaces are grouped. */
@@ -219,7 +212,7 @@ export function partsText(parts: readonly SharedPart[], kinds: readonly Kind[]):
   if (!isUniform || namespaceSets.length > 1) return joinList(parts.map((p) => partText(p, kinds)));
   const { namespaces } = parts.find((p) => p.namespaces.length > 0) ?? { namespaces: [] };
   return (
-    `${joinList(parts.map((p) => pluralOf(p, kinds)))}` +
+    `${joinList(parts.map((p) => pluralOf(refOf(p), kinds)))}` +
     `${namespaces.length === 0 ? "" : ` in ${joinList(namespaces)}`}`
   );
 }

@@ -23,7 +23,7 @@ const chainOf = async (start: unknown, cluster: Readonly<Record<string, OwnerRes
   const requested: string[] = [];
   const steps = await ownerChain(start, (o: Owner) => {
     requested.push(o.name);
-    return Promise.resolve(cluster[o.name] ?? { trouble: "not found" });
+    return Promise.resolve(cluster[o.name] ?? { failure: "not found" });
   });
   assert.equal(new Set(requested).size, requested.length, "no owner is requested twice");
   return steps.map((s) => (s.error === "" ? s.owner.name : `${s.owner.name} ${s.error}`));
@@ -40,7 +40,7 @@ void test("ownerChain follows owners to the root", async () => {
 
 void test("a deleted, forbidden or replaced owner ends the chain", async () => {
   assert.deepEqual(await chainOf(object("pod", "u-pod", "set"), {}), ["set not found"]);
-  assert.deepEqual(await chainOf(object("pod", "u-pod", "set"), { set: { trouble: "forbidden" } }), ["set forbidden"]);
+  assert.deepEqual(await chainOf(object("pod", "u-pod", "set"), { set: { failure: "forbidden" } }), ["set forbidden"]);
   assert.deepEqual(
     await chainOf(object("pod", "u-pod", "set"), { set: { object: object("set", "u-new", "deployment") } }),
     ["set not found; another object has its name"],

@@ -181,12 +181,12 @@ function Events({ feed, now, warningsFirst, setWarningsFirst, scope, isRelevant,
   const banner = info === undefined || events.length === 0 ? null : bannerText(info, now);
   const note =
     info === undefined
-      ? { title: "Waiting for the object", detail: "Its events load after it.", next: "", act: null }
+      ? { title: "Waiting for the object", detail: "Events load once the object has loaded.", next: "", act: null }
       : events.length > 0
         ? null
         : isComplete && s?.level === "live"
           ? noEventsNote(scope, coverageText(info))
-          : noteFor(info, "events", 0, false, now);
+          : noteFor(info, "Events", 0, false, now);
   const omitted = events.length - maxEvents;
   return (
     <>
@@ -241,7 +241,7 @@ const noEventsNote = (scope: string, coverage: string | null): Note => ({
   detail:
     `No events of ${scope} were found. ${coverage === null ? "" : `${coverage} `}` +
     "Kubernetes deletes events after some time, by default after one hour.",
-  next: "New ones will appear here automatically.",
+  next: "New ones appear here automatically.",
   act: null,
 });
 

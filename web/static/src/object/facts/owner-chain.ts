@@ -1,7 +1,7 @@
 import { ownersOf, type Owner } from "./meta.ts";
 import { valueAt, text } from "./read.ts";
 
-export type OwnerResult = { readonly object: unknown } | { readonly trouble: string };
+export type OwnerResult = { readonly object: unknown } | { readonly failure: string };
 
 export interface OwnerStep {
   readonly owner: Owner;
@@ -21,13 +21,13 @@ export async function ownerChain(object: unknown, read: (owner: Owner) => Promis
     seen.add(current.uid);
     const result = await read(current);
     const error =
-      "trouble" in result
-        ? result.trouble
+      "failure" in result
+        ? result.failure
         : isOther(result.object, current)
           ? "not found; another object has its name"
           : "";
     steps.push({ owner: current, error });
-    if ("trouble" in result || error !== "") break;
+    if ("failure" in result || error !== "") break;
     [owner] = ownersOf(result.object);
   }
   return steps;

@@ -48,7 +48,7 @@ export class OwnerReader {
   private async readOwner(o: Owner, signal: AbortSignal): Promise<OwnerResult> {
     const kind = this.host.kindOf(o.apiVersion, o.kind);
     if (kind === undefined)
-      return { trouble: sharedParts() === null ? `unknown kind of ${o.apiVersion}` : "not shared with you" };
+      return { failure: sharedParts() === null ? `unknown kind of ${o.apiVersion}` : "not shared with you" };
     const ns = kind.namespaced ? encodeURIComponent(this.host.name.ns) : "_";
     try {
       const response = await fetch(withBase(`/api/v1/object/${kind.ref}/${ns}/${encodeURIComponent(o.name)}`), {
@@ -56,13 +56,13 @@ export class OwnerReader {
         headers: { accept: "application/json" },
       });
       if (response.ok) return { object: (await response.json()) as unknown };
-      if (response.status === 404) return { trouble: "not found" };
-      if (response.status === 403) return { trouble: "forbidden" };
+      if (response.status === 404) return { failure: "not found" };
+      if (response.status === 403) return { failure: "forbidden" };
       this.readFailed = !signal.aborted;
-      return { trouble: `could not be read (status ${response.status})` };
+      return { failure: `could not be read (status ${response.status})` };
     } catch {
       this.readFailed = !signal.aborted;
-      return { trouble: "could not be read" };
+      return { failure: "could not be read" };
     }
   }
 }

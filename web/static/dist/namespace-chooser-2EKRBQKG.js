@@ -1,1 +1,0 @@
-import{b as a,c as b,d as c}from"./chunk-X266LUL4.js";import"./chunk-E5MEVZMB.js";import"./chunk-DUWBOMW2.js";import"./chunk-CPYMPDXR.js";import"./chunk-H23FYKEA.js";import"./chunk-ATB4R42E.js";export{b as isNamespaceName,a as matchingNamespaces,c as namespaceChooser};
