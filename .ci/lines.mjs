@@ -1,7 +1,8 @@
 #!/usr/bin/env node
 // Fails for lines over 160 characters in Markdown, or 120 in code. A tab counts as one character. Also fails for
-// executable files whose first line does not name their interpreter, and for refused terms of several words, because
-// cspell checks only single words.
+// executable files whose first line does not name their interpreter, for refused terms of several words, because cspell
+// checks only single words, and for refused words in the summaries and comments of fixtures, because cspell ignores
+// testdata.
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 
@@ -47,6 +48,30 @@ function refusedTerms() {
   );
 }
 
-const found = [...longLines(code, 120), ...longLines(["*.md"], 160), ...scriptsWithoutInterpreter(), ...refusedTerms()];
+function refusedWordsInFixtures() {
+  const { flagWords } = JSON.parse(readFileSync(".ci/spelling/cspell.json", "utf8"));
+  const words = new RegExp(`\\b(?:${flagWords.join("|")})\\b`, "gi");
+  const messages = /"[^"]*"|`[^`]*`/g;
+  const files = execFileSync("git", ["ls-files", "*/testdata/*.yaml"], { encoding: "utf8" }).trim().split("\n");
+  return files.flatMap((file) => {
+    // A summary in the fixtures of health is the expected output of the program.
+    const isOutput = file.startsWith("internal/watch/health/");
+    return readFileSync(file, "utf8")
+      .split("\n")
+      .flatMap((line, n) => {
+        const [, comment, , summary] = line.match(/^(?: *#(.*)|summary: (["']?)(.*)\2)$/) ?? [];
+        const prose = (comment ?? (isOutput ? "" : summary) ?? "").replace(messages, "");
+        return [...prose.matchAll(words)].map(([word]) => `${file}:${n + 1}: refused word "${word}"`);
+      });
+  });
+}
+
+const found = [
+  ...longLines(code, 120),
+  ...longLines(["*.md"], 160),
+  ...scriptsWithoutInterpreter(),
+  ...refusedTerms(),
+  ...refusedWordsInFixtures(),
+];
 for (const line of found) console.error(line);
 process.exit(found.length > 0 ? 1 : 0);
