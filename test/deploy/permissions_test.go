@@ -108,7 +108,7 @@ func TestBuiltinKindsAreNamed(t *testing.T) {
 		}
 	}
 	if got, want := slices.Sorted(maps.Keys(got)), slices.Sorted(maps.Keys(want)); !slices.Equal(got, want) {
-		t.Errorf("resources in deploy/kustomize/cluster/rights.yaml:\n%s\nresources of the API server:\n%s",
+		t.Errorf("resources in deploy/kustomize/cluster/rbac.yaml:\n%s\nresources of the API server:\n%s",
 			strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 }

@@ -249,7 +249,7 @@ async function copyLink(): Promise<void> {
 }
 
 function leaveTextField(): void {
-  const focusRows = document.getElementById("table");
-  if (focusRows === null) (document.activeElement as HTMLElement | null)?.blur();
-  else focusRows.focus({ preventScroll: true });
+  const table = document.getElementById("table");
+  if (table === null) (document.activeElement as HTMLElement | null)?.blur();
+  else table.focus({ preventScroll: true });
 }

@@ -23,7 +23,7 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 {{- end }}
 
 {{/* The namespace and the labels in the metadata of a namespaced object; the name is not included. */}}
-{{- define "glasshouse.in" -}}
+{{- define "glasshouse.metadata" -}}
 namespace: {{ .Release.Namespace }}
 labels:
   {{- include "glasshouse.labels" . | nindent 2 }}

@@ -53,8 +53,8 @@ export function findCommand(commands: readonly Command[], press: KeyPress): Comm
   );
 }
 
-function matchesScope(scope: KeyScope, { key, ctrlOrCmd: mod, focus: spot }: KeyPress): boolean {
-  const typing = spot === "filter" || spot === "text-field";
+function matchesScope(scope: KeyScope, { key, ctrlOrCmd: mod, focus }: KeyPress): boolean {
+  const typing = focus === "filter" || focus === "text-field";
   // A focused control (such as a button) handles Enter and the arrow keys itself, but not letters.
   const isCharacter = key.length === 1 && key !== " ";
   switch (scope) {
@@ -63,9 +63,9 @@ function matchesScope(scope: KeyScope, { key, ctrlOrCmd: mod, focus: spot }: Key
     case "text-field":
       return typing;
     case "filter":
-      return spot === "filter";
+      return focus === "filter";
     case "rows":
-      return !mod && (spot === "rows" || (!typing && isCharacter));
+      return !mod && (focus === "rows" || (!typing && isCharacter));
     case "page":
       return !mod && !typing;
   }
