@@ -131,9 +131,9 @@ func TestSearchIsIndependentOfReaders(t *testing.T) {
 		_, cluster := newSearchCluster(t)
 		access := cluster.For(watch.Viewer{Program: true})
 		q := watch.SearchQuery{Text: "front", Limit: 10}
-		first := searchAs(t, access, q)
-		if hitsOf(first) != "" || len(first.Searched) != 9 || strings.Count(searchedBy(first), "syncing ?") != 9 {
-			t.Errorf("first search: got %q in %s, want 9 resources that are not read yet", hitsOf(first), searchedBy(first))
+		// The first search starts the watches. Some of them can be live before this search reads their objects.
+		if first := searchAs(t, access, q); len(first.Searched) != 9 {
+			t.Errorf("first search: got %s, want 9 resources", searchedBy(first))
 		}
 		want := func(when string) {
 			t.Helper()

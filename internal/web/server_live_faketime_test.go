@@ -281,6 +281,7 @@ func (c *tab) readRetryDelay(code websocket.StatusCode) int {
 //
 // Invariant: I7.
 func TestSocketLimitAsksClientsToRetry(t *testing.T) {
+	skipIfShort(t)
 	t.Parallel()
 	inBubble(t, func(b *bubble) {
 		t := b.t

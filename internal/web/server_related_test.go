@@ -183,6 +183,7 @@ func TestRelatedGraphOfADeployment(t *testing.T) {
 
 // If the objects of a resource exceed the memory limit, the graph reports the resource as failed, with the reason.
 func TestRelatedReportsResourcesBeyondMemory(t *testing.T) {
+	skipIfShort(t)
 	t.Parallel()
 	api := apitest.New(t, apitest.Kind{Ref: podsRef, Kind: "Pod"}, apitest.Kind{
 		Ref: "core/v1/nodes", Kind: "Node", Cluster: true,

@@ -634,6 +634,7 @@ func TestGuestCookieOverridesOtherCredentials(t *testing.T) {
 //
 // Invariant: I30.
 func TestGuestSeesOnlyWhatIsShared(t *testing.T) {
+	skipIfShort(t)
 	t.Parallel()
 	s := newTeamSite(t, "")
 	for _, name := range []string{"canary-w"} {
