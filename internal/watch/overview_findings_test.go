@@ -102,6 +102,24 @@ func TestOverviewWithoutPermissionOfProgram(t *testing.T) {
 	})
 }
 
+// A resource that the program may not list does not delay the next resources, as a list in progress does.
+func TestForbiddenResourcesDoNotDelayOthers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster := newCauseCluster(t, true)
+		for _, kind := range causeKinds() {
+			server.Refuse(kind.Ref, "", http.StatusForbidden, "no")
+		}
+		program := watch.Viewer{Program: true}
+		defer cluster.For(program).KeepOverview()()
+		start := time.Now()
+		doc := overviewFor(t, cluster, program, watch.OverviewQuery{}) // Waits until all resources have started.
+		if took := time.Since(start); doc.Planned < 5 || len(doc.Watched) != doc.Planned || took > time.Second {
+			t.Errorf("got %d of %d resource types after %s, want all of at least 5 within 1 s",
+				len(doc.Watched), doc.Planned, took)
+		}
+	})
+}
+
 // Warnings of the last hour are grouped by reason, the most recent first. Each group lists an object once.
 func TestOverviewGroupsWarningsByReason(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

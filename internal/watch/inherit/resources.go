@@ -61,7 +61,10 @@ func (e *Engine) watchResources(ctx context.Context, parts *sync.WaitGroup) {
 					parts.Go(func() { (&reader{Engine: e, resource: w}).read(ctx) })
 					parts.Go(func() {
 						defer func() { <-slots }()
-						w.informer.Wait(ctx, startWait, func() bool { return w.informer.CurrentState(nil).Synced })
+						w.informer.Wait(ctx, startWait, func() bool {
+							now := w.informer.CurrentState(nil)
+							return now.Synced || now.HasNoRows // Do not wait for a resource that may not be listed.
+						})
 					})
 				} else {
 					<-slots
