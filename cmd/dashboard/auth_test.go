@@ -138,7 +138,7 @@ func TestAuthFlagsAreValidated(t *testing.T) {
 				"--auth", "proxy", "--proxy-secret-file", validSecretFile, "--proxy-user-header", "X-A",
 				"--proxy-groups-header", "x-a",
 			},
-			[]string{"must be different"},
+			[]string{"must differ"},
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -19,7 +19,7 @@ func TestWatchedQueryStartsNoWatch(t *testing.T) {
 		server.Set(pods, pod("a", "p", "Pending"))
 		q := query.Query{Resource: pods, Watched: true}
 		_, err := cluster.For(watch.Viewer{Program: true}).Subscribe(t.Context(), q, stream.Changes, "")
-		wantProblem(t, err, status.Unavailable, "Not watched", pods+" has no readers")
+		wantProblem(t, err, status.Unavailable, "Not watched", "Pods have no readers")
 
 		r := subscribe(t, cluster, query.Query{}, "")
 		r.settle()
@@ -38,7 +38,7 @@ func TestWatchedQueryStartsNoWatch(t *testing.T) {
 		for err = nil; err == nil && time.Since(closed) < time.Hour; {
 			_, err = f.sub.Next(t.Context())
 		}
-		wantProblem(t, err, status.Unavailable, "Not watched", pods+" has no readers")
+		wantProblem(t, err, status.Unavailable, "Not watched", "Pods have no readers")
 		if took := time.Since(closed); took != 5*time.Minute {
 			t.Errorf("reader ended after %s, want 5 minutes, the linger time", took)
 		}

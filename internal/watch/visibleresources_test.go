@@ -214,8 +214,8 @@ func TestObjectFromCacheAndAPIServer(t *testing.T) {
 			title, detail        string
 		}{
 			{pods, "a", "none", status.Unknown, "Not found", "a/none: "},
-			{pods, "", "p", status.Invalid, "Invalid object reference", "is namespaced"},
-			{"core/v1/namespaces", "a", "p", status.Invalid, "Invalid object reference", "is not"},
+			{pods, "", "p", status.Invalid, "Invalid object reference", "are namespaced"},
+			{"core/v1/namespaces", "a", "p", status.Invalid, "Invalid object reference", "are not"},
 			{pods, "a", "..", status.Invalid, "Invalid name", `".."`},
 			{pods, "a", "../../secrets", status.Invalid, "Invalid name", "secrets"},
 			{pods, "a", "p%2f", status.Invalid, "Invalid name", "p%2f"},

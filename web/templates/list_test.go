@@ -238,7 +238,7 @@ func TestListPageShowsItsState(t *testing.T) {
 			[]string{
 				"Forbidden: you cannot list Pods",
 				"anna may not",
-				"Choose a namespace that you can read, or ask your cluster admin for list and watch access.",
+				"Select a namespace that you can read, or ask your cluster admin for list and watch access.",
 				`class="count"></span>`,
 			},
 			[]string{"No Pods", "first 0", "all namespaces that you can list"},
@@ -253,7 +253,7 @@ func TestListPageShowsItsState(t *testing.T) {
 				"<p>Ask your cluster admin for list and watch access.</p>",
 				"<p>Check with: kubectl auth can-i list pods</p>",
 			},
-			[]string{"Choose a namespace"},
+			[]string{"Select a namespace"},
 		},
 		{
 			"forbidden in the selected namespace",
@@ -265,7 +265,7 @@ func TestListPageShowsItsState(t *testing.T) {
 				"<p>Ask your cluster admin for list and watch access, or</p><p><a href=\"/r/core/v1/pods\">Show Pods " +
 					"in all namespaces where you can list them</a></p><p>Check with: kubectl auth can-i list pods -n payments</p>",
 			},
-			[]string{"Choose a namespace"},
+			[]string{"Select a namespace"},
 		},
 		{
 			"forbidden for a guest",
@@ -274,7 +274,7 @@ func TestListPageShowsItsState(t *testing.T) {
 					nil, nil, templates.State{State: "forbidden", Reason: "not shared"}, &templates.Guest{}
 			},
 			[]string{"Forbidden: you cannot list Pods", "<p>not shared</p>"},
-			[]string{"cluster admin", "Choose a namespace", "all namespaces that you can list"},
+			[]string{"cluster admin", "Select a namespace", "all namespaces that you can list"},
 		},
 		{
 			"forbidden for a guest with selected namespaces",

@@ -23,7 +23,7 @@ export const textOf = (o: ObjectName): string => (o.ns === "" ? o.name : `${o.ns
 export const copyName = (o: ObjectName): Promise<void> => copy(textOf(o));
 
 async function copy(text: string): Promise<void> {
-  showToast((await copyText(text)) ? `Copied ${text}` : "Could not copy: the browser denied access to the clipboard.");
+  showToast((await copyText(text)) ? `Copied ${text}` : "Could not copy: the browser denied access.");
 }
 
 /** Returns a command that prints the object with kubectl. */

@@ -36,12 +36,6 @@ export function plural({ kind, resource }: Pick<Kind, "kind" | "resource">): str
   return resource;
 }
 
-/** Returns the plural for a resource ref. If `kinds` does not contain the resource, returns its plain name. */
-export function pluralOf(ref: string, kinds: readonly Kind[]): string {
-  const kind = kinds.find((k) => k.ref === ref);
-  return kind === undefined ? (ref.split("/")[2] ?? ref) : plural(kind);
-}
-
 // The resources whose objects select pods. For these objects, the panel shows the merged logs of the pods.
 const selectsPods = new RegExp(
   "^(apps/v1/(deployments|statefulsets|daemonsets|replicasets)|batch/v1/(cron)?jobs|" +

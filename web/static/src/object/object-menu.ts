@@ -39,7 +39,7 @@ export function itemsOf({ kind, name }: Pick<TabHost, "kind" | "name">, object: 
 }
 
 async function copyYaml(yaml: string): Promise<void> {
-  showToast((await copyText(yaml)) ? "Copied the YAML" : "Could not copy: the browser denied access to the clipboard.");
+  showToast((await copyText(yaml)) ? "Copied the YAML" : "Could not copy: the browser denied access.");
 }
 
 // Names of RBAC objects can contain colons, which Windows does not allow in file names.

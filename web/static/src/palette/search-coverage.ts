@@ -1,7 +1,8 @@
 // Describes what a search of the palette covers, and what it does not cover.
 
 import type { SearchContext } from "./palette-search.ts";
-import { plural, pluralOf, type ListedKind } from "../net/kinds.ts";
+import { plural, type ListedKind } from "../net/kinds.ts";
+import { pluralOf } from "../net/plural-of.ts";
 import { isPending, type OmittedResource, type SearchedResource, type SearchResponse } from "../net/search.ts";
 import { formatInteger } from "../text/format.ts";
 

@@ -3,7 +3,8 @@
 import { humanDuration } from "../text/age.ts";
 import { readParts, type SharedPart } from "../model/guest.ts";
 import { formatHome, type HomeView } from "../model/home-view.ts";
-import { pluralOf, type Kind } from "../net/kinds.ts";
+import type { Kind } from "../net/kinds.ts";
+import { pluralOf } from "../net/plural-of.ts";
 import type { Watched } from "../net/overview.ts";
 import { formatView, objectHref, defaultView, type ObjectName, type View } from "../model/view.ts";
 

@@ -1,1 +1,0 @@
-import{b as a,c as b,d as c}from"./chunk-FJEXAPAN.js";import"./chunk-SNE64LCW.js";import"./chunk-YGPXOQI7.js";import"./chunk-LZ3CFVJ4.js";import"./chunk-HTRU3ET7.js";import"./chunk-ATB4R42E.js";export{b as isNamespaceName,a as matchingNamespaces,c as namespaceChooser};

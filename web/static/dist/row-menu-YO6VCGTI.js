@@ -1,1 +1,0 @@
-import{a,b,c,d,e}from"./chunk-XXSCIUDA.js";import"./chunk-AU7Y6YN2.js";import"./chunk-C4ZBFXOY.js";import"./chunk-HTRU3ET7.js";import"./chunk-ATB4R42E.js";export{d as copyItems,b as copyName,c as kubectlCommand,e as openRowMenu,a as textOf};
