@@ -16,9 +16,9 @@ type healthSettings struct {
 
 func (s *healthSettings) addFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&s.file, "health-rules", "",
-		"A YAML file with Lua scripts that determine the health of objects. It has the form of Argo CD's ConfigMap "+
-			"argocd-cm, with one key resource.customizations.health.GROUP_KIND for each kind. The scripts take precedence "+
-			"over all built-in rules.")
+		"A YAML file with Lua scripts that determine the health of objects. It has one key "+
+			"resource.customizations.health.GROUP_KIND for each kind, at the top level or under data, as in Argo CD's "+
+			"ConfigMap argocd-cm. The scripts take precedence over all built-in rules.")
 }
 
 func (s *healthSettings) evaluator() (*health.Evaluator, error) {

@@ -287,7 +287,7 @@ func TestProgramWaitsForTheAPIServer(t *testing.T) {
 // namespaces is live. If it has this permission in no namespace, the resource has the state forbidden. The program
 // detects new permissions. If it loses a permission, it removes the rows. If rows appear or disappear only because of
 // permissions, the program does not report changes of objects.
-func TestUsersSeePermittedNamespaces(t *testing.T) {
+func TestProgramReadsPermittedNamespaces(t *testing.T) {
 	dir := filepath.Dir(adminConfig(t))
 	for _, test := range []struct{ name, config, path, want string }{
 		{"a user without permissions", "kubeconfig-nobody", "/api/v1/snapshot/core/v1/pods", `"state":"forbidden"`},

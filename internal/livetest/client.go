@@ -45,7 +45,7 @@ func (c *Client) Subscribe(ctx context.Context, view *View) error {
 	return c.Write(ctx, string(frame))
 }
 
-// Send sends a frame, valid or not. It also tracks the subscriptions in the frame.
+// Send sends a message, valid or not. It also tracks the subscriptions in the message.
 func (c *Client) Send(ctx context.Context, frame string) error {
 	if c.options.OnFault != nil {
 		c.followSubscriptions(frame)

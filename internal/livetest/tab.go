@@ -43,10 +43,10 @@ func DialTab(ctx context.Context, t *testing.T, server string, options Options) 
 	return &Tab{Client: client, Timeout: time.Minute, t: t, ctx: ctx}, nil
 }
 
-// Send sends a frame.
-func (tab *Tab) Send(frame string) {
+// Send sends a message.
+func (tab *Tab) Send(message string) {
 	tab.t.Helper()
-	if err := tab.Client.Send(tab.ctx, frame); err != nil {
+	if err := tab.Client.Send(tab.ctx, message); err != nil {
 		tab.t.Fatal(err)
 	}
 }

@@ -43,7 +43,7 @@ func program(t *testing.T, license string) string {
 	return root
 }
 
-func TestModulesHaveTheTextsOfLinkedPackages(t *testing.T) {
+func TestModulesContainLicenseTextsOfLinkedPackages(t *testing.T) {
 	modules, err := notices.Modules(t.Context(), program(t, isc))
 	if err != nil {
 		t.Fatal(err)

@@ -12,7 +12,7 @@ import (
 type finder struct {
 	access   *watch.Access
 	resource *resource.Resource
-	kind     string // kind of the field object, as group/resource
+	kind     string // group and plural of the resource of the field object
 	object   objectrefs.Object
 	known    knownResources
 	lists    []*list

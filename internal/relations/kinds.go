@@ -5,8 +5,8 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/resource"
 )
 
-// likelyKinds returns the kinds (as group/resource) whose objects are likely to be related to objects of the given
-// kind (also as group/resource).
+// likelyKinds returns the resources whose objects are likely to be related to objects of the given resource. Each
+// resource is written as its group and its plural, such as core/pods.
 func likelyKinds(resource string) []string {
 	policies := []string{"core/services", "policy/poddisruptionbudgets", "networking.k8s.io/networkpolicies"}
 	templates := []string{

@@ -18,7 +18,7 @@ import (
 )
 
 type list struct {
-	kind     string             // kind of the objects, as group/resource
+	kind     string             // group and plural of the resource, such as core/pods
 	resource *resource.Resource // nil if the viewer has no access
 	status   status.Status
 	entries  []entry // sorted by namespace and name

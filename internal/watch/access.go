@@ -71,7 +71,7 @@ func (a *Access) Snapshot(ctx context.Context, q query.Query, wait time.Duration
 
 // Grow reports that a response needs more or less memory than was estimated. bytes is the difference, negative for
 // less.
-func (a *Access) Grow(bytes int64) { a.options.Resize(bytes) }
+func (a *Access) Grow(bytes int64) { a.options.AdjustMemory(bytes) }
 
 // AcquireProcessor waits until the caller may start work that keeps a processor busy. After this work, the caller
 // must call release.

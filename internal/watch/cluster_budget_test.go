@@ -307,7 +307,7 @@ func TestRelistedObjectsAreCountedOnce(t *testing.T) {
 	})
 }
 
-func TestNewDefinitionIsEstimatedAgain(t *testing.T) {
+func TestRecreatedResourceGetsNewMemoryEstimate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := newBudgetedCluster(t)
 		for n := range 600 {

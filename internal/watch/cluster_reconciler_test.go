@@ -257,7 +257,7 @@ func TestStatusOfSeveralNamespaces(t *testing.T) {
 	})
 }
 
-func TestSyncingOfSeveralNamespaces(t *testing.T) {
+func TestListsWithoutProgressSendFewMessages(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
 		server.Set(pods, pod("a", "p", "Running"), pod("b", "q", "Running"))

@@ -190,7 +190,7 @@ func TestMaskedFieldsCannotBeSelected(t *testing.T) {
 
 // If the cluster does not serve the resource of a rule, one warning is logged, because the name may be misspelled.
 // Invariant: I15.
-func TestUnservedRuleIsLogged(t *testing.T) {
+func TestRuleForUnservedResourceIsLogged(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var log strings.Builder
 		server, _ := serveDatabases(

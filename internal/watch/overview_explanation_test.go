@@ -162,7 +162,7 @@ func TestExplanationsStartNoWatchesIfOff(t *testing.T) {
 }
 
 // The explanation of a PodDisruptionBudget without allowed disruptions contains the pods that it protects.
-func TestBudgetsExplainBlockedPods(t *testing.T) {
+func TestExplanationOfDisruptionBudgetContainsProtectedPods(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := apitest.New(t, append(causeKinds(), apitest.Kind{
 			Ref: "policy/v1/poddisruptionbudgets", Kind: "PodDisruptionBudget", Columns: `[{"name":"Name","type":"string"}]`,

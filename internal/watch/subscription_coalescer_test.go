@@ -21,7 +21,7 @@ import (
 // Invariant: I4. Even after very many changes, each reader has the current state of all its objects. A slow reader gets
 // patches for the version that it has. Without load, the server sends each change at once. Under load, and to slow
 // clients and many readers, it sends several changes in one message. Readers of the same change share its encoded text.
-func TestFloodOfOneObject(t *testing.T) {
+func TestManyChangesOfOneObjectBecomeOneEvent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
 		server.Set(pods, pod("a", "p", "0"), pod("a", "q", "Running"))

@@ -263,8 +263,8 @@ func TestDateColumnIsReadAtItsJSONPath(t *testing.T) {
 	})
 }
 
-// An object is not requested if an access review denies the get. If access reviews fail, the object is requested, and
-// the API server decides.
+// An object is not requested if a self-review denies the get. If self-reviews fail, the object is requested, and the
+// API server decides.
 // Invariant: I27.
 func TestForbiddenObjectIsNotRequested(t *testing.T) {
 	const path = "/api/v1/namespaces/a/pods/p"
@@ -281,7 +281,7 @@ func TestForbiddenObjectIsNotRequested(t *testing.T) {
 			t.Errorf("Object: got upstream requests %q, want none", requests)
 		}
 		if reviews := server.Requests(apitest.SelfReviewsPath); len(reviews) != 2 {
-			t.Errorf("got %d access reviews, want one for all objects and one by name", len(reviews))
+			t.Errorf("got %d self-reviews, want one for all objects and one by name", len(reviews))
 		}
 		if _, err := access.Object(t.Context(), pods, "a", "q"); err != nil {
 			t.Error(err)

@@ -138,7 +138,7 @@ const (
 )
 
 // Invariant: I27.
-func TestRelatedGraphOfADeployment(t *testing.T) {
+func TestRelatedGraphContainsNeighborsOfDeployment(t *testing.T) {
 	inBubble(t, func(b *bubble) {
 		b.addDeployment()
 		g := b.getRelated("apps/v1/deployments/shop/web")

@@ -232,8 +232,8 @@ func (s *site) requireHealth(finding string, before, during health) {
 	s.requireSocket(finding+": healthy socket", before.socket, during.socket)
 }
 
-// requireSocket requires that the p99 latency of a WebSocket stays below a limit during an attack. One known attack
-// exceeds this limit: 600 simultaneous requests over all routes.
+// requireSocket requires that the p99 latency of a WebSocket during an attack is at most twice the p99 without load, or
+// at most socketFloor more. docs/limits.md lists the attacks that miss this goal.
 func (s *site) requireSocket(finding string, before, during latencies) {
 	s.Helper()
 	works := during.failures == 0 && during.count > 0 && before.p99 > 0

@@ -16,7 +16,7 @@ import (
 // live.
 //
 // Invariant: I40.
-func TestAPIServerKilledAndRestarted(t *testing.T) {
+func TestRestartOfAPIServerSendsOnlyChanges(t *testing.T) {
 	server := apiServer(t)
 	w := open(t, options{server: server.Addr})
 	check(t, w.Apply(t.Context(), w.namespace, "kept", "1"))

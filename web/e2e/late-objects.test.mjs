@@ -38,7 +38,7 @@ await test("objects and kinds that appear later", { timeout: 120_000 }, async (t
     assert.match(await plain.locator("pre.yaml").innerText(), /of the created one/);
   });
 
-  await t.test("a kind, and an object of it", async (t) => {
+  await t.test("open pages reload once the cluster serves their kind", async (t) => {
     const name = `e2e${randomBytes(4).toString("hex")}`;
     const crds = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
     const ref = `${name}.example.com/v1/${name}s`;

@@ -666,7 +666,7 @@ await test("a complete page and a windowed page show the same", { timeout: 400_0
     await same("the changed row to move back", has(name(9), "9"));
   });
 
-  await t.test("keep the order under the pointer", async () => {
+  await t.test("both pages keep the row order while the pointer is over the rows", async () => {
     await both((page) =>
       page
         .locator(`#tbody tr[data-name="${name(10)}"] td`)

@@ -88,8 +88,9 @@ func (r *Reviewer) reviewVerb(
 	})
 }
 
-// Allows reports whether this program can perform an action on one object. If the access review fails, Allows returns
-// true: the API server then decides when the program sends the request for the action.
+// Allows reports whether this program can perform an action on one object. It sends up to two self-reviews: for all
+// objects, and then by name. If one fails, Allows returns true: the API server then decides when the program sends the
+// request for the action.
 func (r *Reviewer) Allows(
 	ctx context.Context, verb Verb, resource *resource.Resource, namespace, name string, ttl DecisionTTL,
 ) bool {

@@ -112,7 +112,7 @@ func (c *Catalog) Run(ctx context.Context) {
 				"server", c.server, "error", status.ReasonOf(err), "retry_in", wait)
 		case failing:
 			retry, failing = firstRetry, false
-			c.log.InfoContext(ctx, "the API server responds", "server", c.server)
+			c.log.InfoContext(ctx, "read the list of resources from the API server after failed attempts", "server", c.server)
 		case refreshesLeft > 0:
 			refreshesLeft--
 			retryTimer = time.After(churn.throttle(changeRefreshInterval))

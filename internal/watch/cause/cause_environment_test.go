@@ -21,8 +21,8 @@ func TestManySkippedKeysCompileFewExpressions(t *testing.T) {
 		keys           string
 		maxAllocations float64
 	}{
-		{others.String(), count},                                // Not in the error.
-		{strings.Repeat(", DS_ENDPOINT", 10*count), 10 * count}, // In the error, but not as a complete word.
+		{others.String(), count},                                // The error contains none of these keys.
+		{strings.Repeat(", DS_ENDPOINT", 10*count), 10 * count}, // The error contains the key only within a longer word.
 	} {
 		c, _ := load(t, "testdata/pod-environment-key-skipped.yaml")
 		event := c.objects[graph.NewID(graph.Kind{Kind: "Event"}, "shop", "longer-name.1")]

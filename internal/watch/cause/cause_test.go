@@ -426,7 +426,7 @@ func (u usedOften) Users(id graph.ID, limit int) []graph.ID {
 	return u.cluster.Users(id, limit)
 }
 
-// If not all users of a Service are known, its Ingress is not reported for a lack of EndpointSlices.
+// If not all objects that use a Service are known, its Ingress is not reported for a lack of EndpointSlices.
 func TestServiceWithManyUsers(t *testing.T) {
 	c, _ := load(t, "testdata/ingress-service-without-endpoints.yaml")
 	id := graph.NewID(graph.Kind{Group: "networking.k8s.io", Kind: "Ingress"}, "shop", "legacy")

@@ -104,14 +104,14 @@ func newDelta(c *Change) (*Delta, error) {
 	return d, nil
 }
 
-func (d *Delta) attribute(shares []fieldmanager.Share, operationCount int) {
-	if len(shares) == 0 {
+func (d *Delta) attribute(contributions []fieldmanager.Contribution, operationCount int) {
+	if len(contributions) == 0 {
 		return
 	}
-	d.by = &shares[0].Author
+	d.by = &contributions[0].Author
 	d.Text = AppendMember(d.Text, "by", d.by)
-	if len(shares) > 1 || len(shares[0].Ops) < operationCount {
-		d.Text = AppendMember(d.Text, "authors", shares)
+	if len(contributions) > 1 || len(contributions[0].Ops) < operationCount {
+		d.Text = AppendMember(d.Text, "authors", contributions)
 	}
 }
 

@@ -21,8 +21,8 @@ type Author struct {
 	Time        time.Time `json:"time,omitzero"`
 }
 
-// Share is an author with the operations of a patch that this author made.
-type Share struct {
+// Contribution is an author with the operations of a patch that this author made.
+type Contribution struct {
 	Author
 
 	Ops []int `json:"ops"` // indices in the patch, ascending
@@ -90,16 +90,16 @@ func Latest(managed []byte) (latest time.Time) {
 // contains the managedFields of newDocument, the object after the patch. lastWrite is the newest time in the
 // managedFields before the patch. Paths are compared literally, so fields that have different paths in another API
 // version are not found.
-func Attribute(managed, patch, newDocument []byte, lastWrite time.Time) []Share {
+func Attribute(managed, patch, newDocument []byte, lastWrite time.Time) []Contribution {
 	entries := read(managed)
 	slices.Reverse(entries) // The stable sort then puts the last of the entries with the same time first.
 	slices.SortStableFunc(entries, func(a, b entry) int { return b.Time.Compare(a.Time) })
-	shares := make([]Share, len(entries))
+	contributions := make([]Contribution, len(entries))
 	for i := range entries {
-		shares[i].Author = entries[i].Author
+		contributions[i].Author = entries[i].Author
 	}
 	document := &node{text: newDocument}
-	hasNewTime := len(shares) > 0 && shares[0].Time.After(lastWrite)
+	hasNewTime := len(contributions) > 0 && contributions[0].Time.After(lastWrite)
 	var unattributed []int
 	for n, op := range operations(patch) {
 		// managedFields record no owner of these operations. After the loop, such operations get the newest author.
@@ -109,7 +109,7 @@ func Attribute(managed, patch, newDocument []byte, lastWrite time.Time) []Share 
 			owners = ownersOf(entries, document.steps(op.path), lastWrite)
 		}
 		for _, i := range owners {
-			shares[i].Ops = append(shares[i].Ops, n)
+			contributions[i].Ops = append(contributions[i].Ops, n)
 		}
 		if len(owners) == 0 && (hasNewTime || isUnowned) {
 			unattributed = append(unattributed, n)
@@ -117,20 +117,20 @@ func Attribute(managed, patch, newDocument []byte, lastWrite time.Time) []Share 
 	}
 	// The author with the newest time gets the operations without an owner. If the patch did not update this time (as in
 	// the binding of a pod), the author gets them only if the author also owns another operation of the patch.
-	if i := fallbackIndex(shares, lastWrite); i >= 0 {
-		shares[i].Ops = append(shares[i].Ops, unattributed...)
-		slices.Sort(shares[i].Ops)
+	if i := fallbackIndex(contributions, lastWrite); i >= 0 {
+		contributions[i].Ops = append(contributions[i].Ops, unattributed...)
+		slices.Sort(contributions[i].Ops)
 	}
-	return slices.DeleteFunc(shares, func(s Share) bool { return len(s.Ops) == 0 })
+	return slices.DeleteFunc(contributions, func(s Contribution) bool { return len(s.Ops) == 0 })
 }
 
-func fallbackIndex(shares []Share, lastWrite time.Time) int {
-	for i := range shares {
-		if len(shares[i].Ops) > 0 && shares[i].Time.Equal(shares[0].Time) {
+func fallbackIndex(contributions []Contribution, lastWrite time.Time) int {
+	for i := range contributions {
+		if len(contributions[i].Ops) > 0 && contributions[i].Time.Equal(contributions[0].Time) {
 			return i
 		}
 	}
-	if len(shares) > 0 && shares[0].Time.After(lastWrite) {
+	if len(contributions) > 0 && contributions[0].Time.After(lastWrite) {
 		return 0
 	}
 	return -1

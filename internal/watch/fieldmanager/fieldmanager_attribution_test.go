@@ -311,7 +311,7 @@ func FuzzAttribute(f *testing.F) {
 		var last *fieldmanager.Author
 		for _, share := range fieldmanager.Attribute(managed, patch, after, time.Unix(since, 0)) {
 			if last != nil && share.Time.After(last.Time) {
-				t.Errorf("shares are not sorted: %+v is newer than %+v", share.Author, last)
+				t.Errorf("contributions are not sorted: %+v is newer than %+v", share.Author, last)
 			}
 			last = &share.Author
 			if len(share.Ops) == 0 {

@@ -38,11 +38,11 @@ func versions(tb testing.TB, name string) (out []version) {
 	return out
 }
 
-func formatShares(tb testing.TB, shares []fieldmanager.Share, patch []byte) string {
+func formatContributions(tb testing.TB, contributions []fieldmanager.Contribution, patch []byte) string {
 	tb.Helper()
 	paths := pathsOf(tb, patch)
 	var s strings.Builder
-	for _, share := range shares {
+	for _, share := range contributions {
 		fmt.Fprintf(
 			&s, "%s %s %s %s:", share.Manager, share.Operation, share.Subresource, share.Time.Format("15:04:05"),
 		)
@@ -111,7 +111,7 @@ func TestRecordedChangesHaveTheirAuthors(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got := formatShares(t, fieldmanager.Attribute(after.managed, patch, after.text, before.newestTime()), patch)
+			got := formatContributions(t, fieldmanager.Attribute(after.managed, patch, after.text, before.newestTime()), patch)
 			if got != test.want {
 				t.Errorf("patch %s\ngot  %s\nwant %s", patch, got, test.want)
 			}

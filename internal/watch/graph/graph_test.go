@@ -219,7 +219,7 @@ func heap() uint64 {
 const maxBytes = 107
 
 // The graph takes little memory per object.
-func TestMemoryIsLimited(t *testing.T) {
+func TestGraphUsesLittleMemoryPerObject(t *testing.T) {
 	before := heap()
 	g, _ := largeGraph()
 	perObject := float64(heap()-before) / float64(g.Objects())

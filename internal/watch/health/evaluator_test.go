@@ -54,7 +54,7 @@ func TestRulesTakePrecedence(t *testing.T) {
 const readyPod = `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"a"},"spec":{"containers":[{"name":"c"}]},` +
 	`"status":{"phase":"Running","conditions":[{"type":"Ready","status":"True"}]}}`
 
-func TestRulesReadTheCompleteObject(t *testing.T) {
+func TestHealthScriptsReadTheCompleteObject(t *testing.T) {
 	e := evaluatorWith(t, "resource.customizations.health.ConfigMap: |\n"+
 		"  return {status = \"Progressing\", message = obj.data.state .. obj.replicas}\n")
 	text := `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a"},"data":{"state":"on"},"replicas":3}`

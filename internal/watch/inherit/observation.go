@@ -33,8 +33,8 @@ func (o *observation) restartCount() int {
 	return o.restarts
 }
 
-// complete records that all objects are evaluated, and the time. It does nothing if this is already recorded, or if
-// restartCount no longer returns restarts.
+// complete records that all objects are evaluated, and the time. The parameter is the restartCount from before the
+// evaluation. complete does nothing if restart was called since then, or if the time is already recorded.
 func (o *observation) complete(restarts int) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

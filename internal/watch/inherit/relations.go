@@ -17,7 +17,8 @@ func (e *Engine) Inheritors(id graph.ID, limit int) (inheritors []neighbor.Neigh
 	return inheritors, isLimited
 }
 
-// Reads reports whether the index contains all objects of a kind, at least with their names.
+// Reads reports whether the engine reads all objects of a kind in a namespace, at least their names. The namespace ""
+// means all namespaces.
 func (i *index) Reads(kind graph.Kind, namespace string) bool {
 	i.mu.RLock()
 	w := i.watched[kind]

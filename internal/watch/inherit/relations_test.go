@@ -205,7 +205,7 @@ func TestObjectsOfUnservedKinds(t *testing.T) {
 
 // A change of an object's content affects the objects whose messages name it, such as a pod that requires a pool of
 // nodes with a limit.
-func TestContentAffectsObjectsThatNameIt(t *testing.T) {
+func TestContentChangeAffectsObjectsThatNameTheObject(t *testing.T) {
 	e := New(Options{})
 	pod := graph.NewID(graph.Kind{Kind: "Pod"}, "a", "batch-0")
 	pool := graph.NewID(graph.Kind{Group: "karpenter.sh", Kind: "NodePool"}, "", "batch")

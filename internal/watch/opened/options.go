@@ -28,8 +28,9 @@ type Options struct {
 	Revalidation *permit.Revalidation
 }
 
-// Resize reports that a response needs more or less memory than estimated. The parameter is the difference in bytes.
-func (o *Options) Resize(bytes int64) {
+// AdjustMemory reports that a response needs more or less memory than estimated. The parameter is the difference in
+// bytes.
+func (o *Options) AdjustMemory(bytes int64) {
 	if o.Grow != nil && bytes != 0 {
 		o.Grow(bytes)
 	}

@@ -58,7 +58,7 @@ func (o *Opener) Snapshot(ctx context.Context, q query.Query, wait time.Duration
 	o.Checker.RecordRows(resource, filter, isCurrent)
 	snapshot.Objects, snapshot.Total, snapshot.IsWorstFirst = listing.Objects, total, listing.IsWorstFirst
 	if mask := o.Checker.Viewer.GuestMask(resource); mask != nil {
-		o.Options.Resize(maskedMemory * int64(len(listing.Objects)))
+		o.Options.AdjustMemory(maskedMemory * int64(len(listing.Objects)))
 		snapshot.Objects = make([]*compact.Object, len(listing.Objects))
 		for n, object := range listing.Objects {
 			snapshot.Objects[n] = mask.Object(object)
@@ -96,12 +96,12 @@ func (q *Query) first(ctx context.Context, reviewedAt time.Time) (*shared.Listin
 		return nil, 0, informer.State{}, err
 	}
 	scan := scanMemory(q.query, q.Filter, int64(q.Informer.Len()))
-	o.Options.Resize(scan)
+	o.Options.AdjustMemory(scan)
 	found, total, now := q.Informer.First(q.Filter, q.query)
 	// Replace the reserved estimate (scan) by the actual memory of the list. If scan is 0, the list is shared with other
 	// readers, and this query reserves no memory.
 	if scan > 0 {
-		o.Options.Resize(shared.ListedMemory*int64(cap(found.Objects)) - scan)
+		o.Options.AdjustMemory(shared.ListedMemory*int64(cap(found.Objects)) - scan)
 	}
 	return found, total, now, nil
 }

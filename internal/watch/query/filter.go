@@ -108,8 +108,8 @@ func NewFilter(q *Query, r *resource.Resource) (*Filter, error) {
 	return f, nil
 }
 
-// RestrictToLink restricts f to what a share link includes: objects that match link, and for events also regarding. It
-// returns false if nothing remains.
+// RestrictToLink restricts f to what a share link includes: objects that match link. If regarding is not
+// empty (such as "pod/web-1"), only events about this object remain. It returns false if nothing remains.
 func (f *Filter) RestrictToLink(link *Filter, regarding string) bool {
 	f.IsRestricted = true
 	f.IsPartial = f.IsPartial || link.Selector != nil || link.Name != "" || len(link.words) > 0 || regarding != ""

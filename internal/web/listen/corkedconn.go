@@ -27,7 +27,7 @@ type CorkedConn struct {
 	limiter *frameLimiter
 
 	acceptedBytes atomic.Int64 // Bytes that the network connection has accepted so far.
-	acceptedAt    atomic.Int64 // Time of the last write that accepted bytes, in Unix nanoseconds.
+	acceptedAt    atomic.Int64 // When the network connection last accepted bytes, in Unix nanoseconds.
 
 	mu     sync.Mutex
 	corked bool

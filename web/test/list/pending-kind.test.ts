@@ -111,7 +111,7 @@ void test("the page reloads only when it is idle, and only if the resource is st
   assert.deepEqual(browser.loads, ["reload"]);
 });
 
-void test("after an unsuccessful reload, the page waits longer", () => {
+void test("after an unsuccessful reload, the page doubles the delay before the next one", () => {
   const p = start();
   browser.state = historyState({ at: Date.now(), delay: 5000 });
   p.list("v1");

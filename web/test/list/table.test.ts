@@ -538,7 +538,7 @@ void test("a step activates the next row, or waits until the row of the object i
   assert.deepEqual([reached, f.active], [[nameOf(2000)], nameOf(2000)]);
 });
 
-void test("a step from an object that is not in the list returns no row", () => {
+void test("a step from an object that is not in the list activates no row", () => {
   const f = new Fixture().show(complete(8).rows);
   let row: unknown = "none";
   f.table.step({ ns: "shop", name: "other" }, 0, (found) => {

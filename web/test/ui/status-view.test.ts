@@ -33,7 +33,7 @@ void test("each count is a link that filters by its severity, the worst first", 
   assert.equal(part.hidden, false);
 });
 
-void test("without problems, there are no counts", () => {
+void test("without failed, degraded or progressing objects, the severity counts are hidden", () => {
   const part = draw({});
   assert.deepEqual([part.hidden, linksOf(part)], [true, []]);
 });

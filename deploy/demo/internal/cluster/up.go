@@ -94,7 +94,7 @@ func (p plan) start(
 	}
 	executable, err := os.Executable()
 	if err != nil {
-		return fmt.Errorf("find this program: %w", err)
+		return fmt.Errorf("find the path of the executable: %w", err)
 	}
 	launch := func(name string, args []string) {
 		group.Start(ctx, proc.Spec{

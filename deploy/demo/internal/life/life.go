@@ -44,7 +44,7 @@ func actions() []action {
 func Run(ctx context.Context, config *rest.Config, perMinute int, path string) error {
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
 	if err != nil {
-		return fmt.Errorf("open log of life: %w", err)
+		return fmt.Errorf("open the log file of the changes: %w", err)
 	}
 	defer file.Close() //nolint:errcheck // a lost log line does not matter
 	log := slog.New(slog.NewTextHandler(file, nil))

@@ -66,14 +66,14 @@ func changeFeatureFlag(ctx context.Context, w clients) (string, error) {
 	patch := fmt.Appendf(nil, `{"spec":{"enabled":%t,"rollout":%d}}`, percent > 0, percent)
 	flag, err := api.Patch(ctx, name, types.MergePatchType, patch, metav1.PatchOptions{FieldManager: "flag-admin"})
 	if err != nil {
-		return "", fmt.Errorf("flip: %w", err)
+		return "", fmt.Errorf("change the feature flag %s: %w", name, err)
 	}
 	patch = fmt.Appendf(nil, `{"status":{"lastChanged":%q,"observedGeneration":%d,"evaluationsPerMinute":%d}}`,
 		time.Now().UTC().Format(time.RFC3339), flag.GetGeneration(), percent*50)
 	if _, err := api.Patch(
 		ctx, name, types.MergePatchType, patch, metav1.PatchOptions{FieldManager: "flag-controller"}, "status",
 	); err != nil {
-		return "", fmt.Errorf("flip: %w", err)
+		return "", fmt.Errorf("change the feature flag %s: %w", name, err)
 	}
 	return fmt.Sprintf("feature flag %s is at %d %%", name, percent), nil
 }
@@ -93,7 +93,7 @@ func updateBackup(ctx context.Context, w clients) (string, error) {
 	if _, err := api.Patch(
 		ctx, name, types.MergePatchType, patch, metav1.PatchOptions{FieldManager: "backup-operator"}, "status",
 	); err != nil {
-		return "", fmt.Errorf("back up: %w", err)
+		return "", fmt.Errorf("update the status of the backup %s: %w", name, err)
 	}
 	return fmt.Sprintf("backup %s: %s", name, phase), nil
 }

@@ -52,7 +52,7 @@ func applyDeployments(ctx context.Context, client kubernetes.Interface, missing,
 		group.Go(func() error {
 			if _, err := client.AppsV1().Deployments(Big).Apply(ctx, loadDeployment(i, replicas), applyAs("demo")); err != nil &&
 				!apierrors.IsAlreadyExists(err) {
-				return fmt.Errorf("request pods: %w", err)
+				return fmt.Errorf("apply a Deployment of load pods: %w", err)
 			}
 			return nil
 		})

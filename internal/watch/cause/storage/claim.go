@@ -221,7 +221,7 @@ func waitingClaim(
 		if v := unselectedNode(s, o, &pods[n]); v != nil {
 			return v
 		}
-		return overdueClaim(s, whyUnbound(s, o)) // The pod is overdue, and therefore its claim is, too.
+		return overdueClaim(s, whyUnbound(s, o)) // The pod has a problem, so its claim should be bound by now.
 	}
 	return nil
 }

@@ -179,8 +179,7 @@ function CheckboxList({ title, lines, chosen, onChange, onType, children }: Chec
       </div>
       <p class="pop-note" role="status">
         {found.length > maxRows && `${found.length - maxRows} more: type to filter.`}
-        {found.length === 0 &&
-          (typed.trim() === "" ? `No ${title.toLowerCase()} are known. Type a name.` : "No matches")}
+        {found.length === 0 && (typed.trim() === "" ? `No ${title.toLowerCase()} are available.` : "No matches")}
       </p>
     </div>
   );

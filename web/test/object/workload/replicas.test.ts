@@ -53,7 +53,7 @@ void test("unknown and absent replicas are never zero", () => {
   assert.equal(replicasOf("core/v1/pods", deployment(1, {}), null), null);
 });
 
-void test("a DaemonSet counts its nodes, and a ReplicaSet updates no pods", () => {
+void test("the text of a DaemonSet counts nodes, and that of a ReplicaSet omits updated pods", () => {
   const status = { desiredNumberScheduled: 12, currentNumberScheduled: 12, numberReady: 11, observedGeneration: 2 };
   const text = replicasOf("apps/v1/daemonsets", { status: { ...status, updatedNumberScheduled: 12 } }, null)?.text;
   assert.equal(text, "11 of 12 ready, 0 available");

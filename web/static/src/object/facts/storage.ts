@@ -44,7 +44,8 @@ export function volume(o: unknown): (Section | null)[] {
   ];
 }
 
-// Returns the source of a volume. It is the field of `spec` whose name is a storage type, such as "nfs".
+// Returns a section for each object in `spec` that is not excluded. Normally, the only one is the source of the volume,
+// such as "nfs".
 function source(spec: unknown): (Section | null)[] {
   const excludedMembers = new Set(["capacity", "claimRef", "nodeAffinity"]);
   return members(spec)

@@ -84,7 +84,7 @@ const titles: Readonly<Record<string, string>> = {
 
 interface AffectedObjectsProps {
   explanation: Explanation;
-  resource: string; // ref of the resource of the panel's object, which affects the listed objects
+  resource: string; // ref of the panel's object; this object affects the listed objects
   ns: string;
 }
 
