@@ -20,7 +20,7 @@ func TestRelatedHidesUnsharedKindsFromGuests(t *testing.T) {
 		pod := &corev1.Pod{
 			ObjectMeta: metav1.ObjectMeta{Name: "related"},
 			Spec: corev1.PodSpec{
-				NodeSelector: map[string]string{"none": "such"}, ServiceAccountName: "missing",
+				NodeSelector: map[string]string{"none": "such"}, ServiceAccountName: "unprivileged",
 				Containers: []corev1.Container{{Name: "c", Image: "example.com/c", EnvFrom: []corev1.EnvFromSource{
 					{ConfigMapRef: &corev1.ConfigMapEnvSource{
 						LocalObjectReference: corev1.LocalObjectReference{Name: "small-0"},
