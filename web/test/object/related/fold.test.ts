@@ -4,22 +4,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { nodeDescription } from "../../../static/src/object/related/card.ts";
 import { fold, foldRevisions } from "../../../static/src/object/related/fold.ts";
-import { readGraph, type Graph } from "../../../static/src/object/related/graph.ts";
+import type { Graph } from "../../../static/src/object/related/graph.ts";
 import { linksOf } from "../../../static/src/object/related/graph-layout.ts";
-
-const node = (id: string, more = {}): object => ({
-  id,
-  ref: "core/v1/pods",
-  kind: "Pod",
-  ns: "a",
-  name: id,
-  uid: id,
-  state: "there",
-  ...more,
-});
-const edge = (from: string, to: string, type = "owns", via = ""): object => ({ from, to, type, via });
-const graph = (nodes: object[], edges: object[]): Graph =>
-  readGraph({ nodes, edges, truncated: false, searched: [] }) as Graph;
+import { edge, graph, node } from "./graph-fixture.ts";
 
 void test("old ReplicaSets without pods share one node until they are opened", () => {
   const names = (g: Graph): string[] => g.nodes.map((n) => (n.folded !== undefined ? `${n.count} in ${n.id}` : n.name));

@@ -2,7 +2,6 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { readGraph, type Graph } from "../../../static/src/object/related/graph.ts";
 import {
   readingOrder,
   linksOf,
@@ -10,20 +9,7 @@ import {
   pathOf,
   type GraphLayout,
 } from "../../../static/src/object/related/graph-layout.ts";
-
-const node = (id: string, more = {}): object => ({
-  id,
-  ref: "core/v1/pods",
-  kind: "Pod",
-  ns: "a",
-  name: id,
-  uid: id,
-  state: "there",
-  ...more,
-});
-const edge = (from: string, to: string, type = "owns", via = ""): object => ({ from, to, type, via });
-const graph = (nodes: object[], edges: object[]): Graph =>
-  readGraph({ nodes, edges, truncated: false, searched: [] }) as Graph;
+import { edge, graph, node } from "./graph-fixture.ts";
 
 void test("two relations between the same two objects share one line", () => {
   const links = linksOf(

@@ -2,22 +2,9 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { groupsOf, readGraph, type Graph } from "../../../static/src/object/related/graph.ts";
+import { groupsOf, readGraph } from "../../../static/src/object/related/graph.ts";
 import { linksOf } from "../../../static/src/object/related/graph-layout.ts";
-
-const node = (id: string, more = {}): object => ({
-  id,
-  ref: "core/v1/pods",
-  kind: "Pod",
-  ns: "a",
-  name: id,
-  uid: id,
-  state: "there",
-  ...more,
-});
-const edge = (from: string, to: string, type = "owns", via = ""): object => ({ from, to, type, via });
-const graph = (nodes: object[], edges: object[]): Graph =>
-  readGraph({ nodes, edges, truncated: false, searched: [] }) as Graph;
+import { edge, graph, node } from "./graph-fixture.ts";
 
 void test("a body that is not a graph is rejected, and invalid parts are dropped", () => {
   for (const body of [null, 7, [], {}, { nodes: [], edges: [] }, { nodes: [{}], edges: [] }, { nodes: [node("x")] }])
