@@ -63,8 +63,7 @@ await test("secrets", { timeout: 120_000 }, async (t) => {
     await page.locator("#tbody tr", { hasText: "kept" }).locator("td").last().click();
     await page.getByRole("tab", { name: "YAML" }).click();
     const line = page.locator("#panel .line", { hasText: "password:" });
-    await line.waitFor();
-    const before = await line.innerText();
+    const before = await until("the line of the password", async () => (await line.innerText()).trimEnd());
     assert.match(before, /^ {2}password: .+/, "the YAML shows the key, but not the value");
     await page.locator('#panel .status[data-state="live"]').waitFor({ state: "attached" });
 

