@@ -146,7 +146,7 @@ func (c *Client) restClient(groupVersion schema.GroupVersion) (rest.Interface, e
 	config.NegotiatedSerializer = c.codecs.WithoutConversion()
 	client, err := rest.RESTClientFor(config)
 	if err != nil {
-		return nil, fmt.Errorf("make a client for %s: %w", groupVersion, err)
+		return nil, fmt.Errorf("create a client for %s: %w", groupVersion, err)
 	}
 	return client, nil
 }

@@ -38,7 +38,7 @@ func Churn(ctx context.Context, directory string, pods int64, rate int, duration
 		Endpoints: []string{p.etcdServer()}, TLS: config, DialTimeout: 5 * time.Second, Context: ctx,
 	})
 	if err != nil {
-		return 0, fmt.Errorf("reach etcd: %w", err)
+		return 0, fmt.Errorf("connect to etcd: %w", err)
 	}
 	defer client.Close() //nolint:errcheck // the writes are complete
 	return churn.Pods(ctx, client, seed.Big, pods, rate, duration)

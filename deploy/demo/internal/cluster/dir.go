@@ -11,12 +11,12 @@ type dir string
 func openDir(path string) (dir, error) {
 	abs, err := filepath.Abs(path)
 	if err != nil {
-		return "", fmt.Errorf("find data directory: %w", err)
+		return "", fmt.Errorf("find the data directory: %w", err)
 	}
 	d := dir(abs)
 	for _, sub := range []string{d.logs(), d.etcd(), d.podLogs()} {
 		if err := os.MkdirAll(sub, 0o700); err != nil {
-			return "", fmt.Errorf("make data directory: %w", err)
+			return "", fmt.Errorf("create the data directory: %w", err)
 		}
 	}
 	return d, nil

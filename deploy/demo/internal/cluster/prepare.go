@@ -62,7 +62,7 @@ func (p plan) writeKubeconfigs(tokens identity.Tokens) error {
 	for _, part := range []string{identity.ControllerManager, identity.Scheduler, identity.Kubelets} {
 		path := p.dir.config(part)
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-			return fmt.Errorf("make directory of kubeconfigs: %w", err)
+			return fmt.Errorf("create the directory of the kubeconfigs: %w", err)
 		}
 		if err := write(path, part, part, ""); err != nil {
 			return err

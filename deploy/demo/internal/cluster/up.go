@@ -74,7 +74,7 @@ func (p plan) run(ctx context.Context, group *proc.Group, tokens identity.Tokens
 	}
 	client, err := kubernetes.NewForConfig(protobuf(config))
 	if err != nil {
-		return fmt.Errorf("make client: %w", err)
+		return fmt.Errorf("create a client: %w", err)
 	}
 	if err := p.start(ctx, group, client, tokens[identity.Admin], progress); err != nil {
 		return err
@@ -142,7 +142,7 @@ func (p plan) start(
 func (p plan) client() (*rest.Config, error) {
 	config, err := clientcmd.BuildConfigFromFlags("", p.dir.kubeconfig())
 	if err != nil {
-		return nil, fmt.Errorf("read own kubeconfig: %w", err)
+		return nil, fmt.Errorf("read the kubeconfig of the demo: %w", err)
 	}
 	config.QPS, config.Burst = 1000, 2000
 	config.UserAgent = "demo"

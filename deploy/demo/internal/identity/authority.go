@@ -35,7 +35,7 @@ func newAuthority(name string) (*authority, pair, error) {
 	template.KeyUsage |= x509.KeyUsageCertSign | x509.KeyUsageCRLSign
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
-		return nil, pair{}, fmt.Errorf("make a key: %w", err)
+		return nil, pair{}, fmt.Errorf("create a key: %w", err)
 	}
 	created := &authority{cert: template, key: key}
 	files, err := created.sign(template, key)
@@ -58,7 +58,7 @@ func (a *authority) loopback(name string) (pair, error) {
 	}
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
-		return pair{}, fmt.Errorf("make a key: %w", err)
+		return pair{}, fmt.Errorf("create a key: %w", err)
 	}
 	return a.sign(template, key)
 }
@@ -82,7 +82,7 @@ func template(name string) (*x509.Certificate, error) {
 	const bits = 120
 	serial, err := rand.Int(rand.Reader, new(big.Int).Lsh(big.NewInt(1), bits))
 	if err != nil {
-		return nil, fmt.Errorf("make a serial number: %w", err)
+		return nil, fmt.Errorf("create a serial number: %w", err)
 	}
 	return &x509.Certificate{
 		SerialNumber: serial,

@@ -33,13 +33,13 @@ func EnsurePKI(dir string) (PKI, error) {
 		return pki, nil
 	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return pki, fmt.Errorf("make certificates: %w", err)
+		return pki, fmt.Errorf("create certificates: %w", err)
 	}
 	if err := pki.write(); err != nil {
-		return pki, fmt.Errorf("make certificates: %w", err)
+		return pki, fmt.Errorf("create certificates: %w", err)
 	}
 	if err := WriteFile(filepath.Join(dir, complete), nil); err != nil {
-		return pki, fmt.Errorf("make certificates: %w", err)
+		return pki, fmt.Errorf("create certificates: %w", err)
 	}
 	return pki, nil
 }
@@ -81,7 +81,7 @@ func (p PKI) write() error {
 func (p PKI) writeServiceAccountKey() error {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
-		return fmt.Errorf("make a key: %w", err)
+		return fmt.Errorf("create a key: %w", err)
 	}
 	der, err := x509.MarshalECPrivateKey(key)
 	if err != nil {

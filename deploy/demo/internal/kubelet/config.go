@@ -30,11 +30,11 @@ func Config(opts Options) ([]byte, error) {
 	for _, name := range names {
 		data, err := files.ReadFile("stages/" + name + ".yaml")
 		if err != nil {
-			return nil, fmt.Errorf("read stages: %w", err)
+			return nil, fmt.Errorf("read the stages of kwok: %w", err)
 		}
 		text, err := expand(string(data))
 		if err != nil {
-			return nil, fmt.Errorf("read stages of %s: %w", name, err)
+			return nil, fmt.Errorf("read the stages of kwok for %s: %w", name, err)
 		}
 		out.WriteString("---\n" + text)
 	}

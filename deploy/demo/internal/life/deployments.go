@@ -38,7 +38,7 @@ func rollOut(ctx context.Context, w clients) (string, error) {
 	api := w.typed.AppsV1().Deployments(t.namespace)
 	found, err := api.Get(ctx, t.name, metav1.GetOptions{})
 	if err != nil {
-		return "", fmt.Errorf("roll out: %w", err)
+		return "", fmt.Errorf("roll out a new version: %w", err)
 	}
 	container := found.Spec.Template.Spec.Containers[0]
 	image := nextVersion(container.Image)
@@ -49,7 +49,7 @@ func rollOut(ctx context.Context, w clients) (string, error) {
 		FieldManager: choose("kubectl-set", "argocd-controller", "deploy-bot"),
 	})
 	if err != nil {
-		return "", fmt.Errorf("roll out: %w", err)
+		return "", fmt.Errorf("roll out a new version: %w", err)
 	}
 	return fmt.Sprintf("%s/%s rolls out %s", t.namespace, t.name, image), nil
 }
@@ -68,7 +68,7 @@ func scale(ctx context.Context, w clients) (string, error) {
 	api := w.typed.AppsV1().Deployments(t.namespace)
 	found, err := api.GetScale(ctx, t.name, metav1.GetOptions{})
 	if err != nil {
-		return "", fmt.Errorf("scale: %w", err)
+		return "", fmt.Errorf("scale a Deployment: %w", err)
 	}
 	old := int(found.Spec.Replicas)
 	replicas := min(t.maxReplicas, max(t.minReplicas, old+choose(-2, -1, 1, 2)))
@@ -78,7 +78,7 @@ func scale(ctx context.Context, w clients) (string, error) {
 		metav1.PatchOptions{FieldManager: choose("kubectl", "autoscaler")}, "scale",
 	)
 	if err != nil {
-		return "", fmt.Errorf("scale: %w", err)
+		return "", fmt.Errorf("scale a Deployment: %w", err)
 	}
 	return fmt.Sprintf("%s/%s scales from %d to %d", t.namespace, t.name, old, replicas), nil
 }
@@ -93,7 +93,7 @@ func restart(ctx context.Context, w clients) (string, error) {
 		ctx, t.name, types.StrategicMergePatchType, patch, metav1.PatchOptions{FieldManager: "kubectl-rollout"},
 	)
 	if err != nil {
-		return "", fmt.Errorf("restart: %w", err)
+		return "", fmt.Errorf("restart a workload: %w", err)
 	}
 	return fmt.Sprintf("%s/%s restarts", t.namespace, t.name), nil
 }
@@ -103,14 +103,14 @@ func deletePod(ctx context.Context, w clients) (string, error) {
 	api := w.typed.CoreV1().Pods(t.namespace)
 	pods, err := api.List(ctx, metav1.ListOptions{LabelSelector: "app.kubernetes.io/name=" + t.name})
 	if err != nil {
-		return "", fmt.Errorf("evict: %w", err)
+		return "", fmt.Errorf("evict a pod: %w", err)
 	}
 	if len(pods.Items) == 0 {
-		return "", fmt.Errorf("evict: %s/%s has no pods", t.namespace, t.name)
+		return "", fmt.Errorf("evict a pod: %s/%s has no pods", t.namespace, t.name)
 	}
 	name := pods.Items[rand.IntN(len(pods.Items))].Name //nolint:gosec // this random number is not security-relevant
 	if err := api.Delete(ctx, name, metav1.DeleteOptions{}); err != nil {
-		return "", fmt.Errorf("evict: %w", err)
+		return "", fmt.Errorf("evict a pod: %w", err)
 	}
 	return fmt.Sprintf("pod %s/%s is deleted", t.namespace, name), nil
 }

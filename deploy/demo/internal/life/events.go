@@ -60,10 +60,10 @@ func createEvent(ctx context.Context, w clients) (string, error) {
 		LabelSelector: "app.kubernetes.io/name=" + t.name,
 	})
 	if err != nil {
-		return "", fmt.Errorf("report: %w", err)
+		return "", fmt.Errorf("create an event: %w", err)
 	}
 	if len(pods.Items) == 0 {
-		return "", fmt.Errorf("report: %s/%s has no pods", t.namespace, t.name)
+		return "", fmt.Errorf("create an event: %s/%s has no pods", t.namespace, t.name)
 	}
 	pod := pods.Items[rand.IntN(len(pods.Items))] //nolint:gosec // this random number is not security-relevant
 	now := metav1.Now()
@@ -85,7 +85,7 @@ func createEvent(ctx context.Context, w clients) (string, error) {
 	if _, err := w.typed.CoreV1().Events(pod.Namespace).Create(
 		ctx, event, metav1.CreateOptions{FieldManager: n.component},
 	); err != nil {
-		return "", fmt.Errorf("report: %w", err)
+		return "", fmt.Errorf("create an event: %w", err)
 	}
 	return fmt.Sprintf("event %s about pod %s/%s", n.reason, pod.Namespace, pod.Name), nil
 }

@@ -42,7 +42,7 @@ func startBuild(ctx context.Context, w clients) (string, error) {
 	}
 	created, err := w.typed.BatchV1().Jobs("ci").Create(ctx, job, metav1.CreateOptions{FieldManager: "ci-runner"})
 	if err != nil {
-		return "", fmt.Errorf("start a build: %w", err)
+		return "", fmt.Errorf("start a build Job: %w", err)
 	}
 	return "job ci/" + created.Name + " starts", nil
 }

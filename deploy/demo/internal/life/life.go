@@ -50,10 +50,10 @@ func Run(ctx context.Context, config *rest.Config, perMinute int, path string) e
 	log := slog.New(slog.NewTextHandler(file, nil))
 	var w clients
 	if w.typed, err = kubernetes.NewForConfig(config); err != nil {
-		return fmt.Errorf("make client: %w", err)
+		return fmt.Errorf("create a client: %w", err)
 	}
 	if w.dynamic, err = dynamic.NewForConfig(config); err != nil {
-		return fmt.Errorf("make client: %w", err)
+		return fmt.Errorf("create a client: %w", err)
 	}
 	choices := actions()
 	pause := time.Minute / time.Duration(perMinute)

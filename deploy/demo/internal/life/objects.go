@@ -52,7 +52,7 @@ func rotateSecret(ctx context.Context, w clients) (string, error) {
 	if _, err := w.typed.CoreV1().Secrets("payments").Patch(
 		ctx, "acquirer-api", types.MergePatchType, patch, metav1.PatchOptions{FieldManager: "secrets-sync"},
 	); err != nil {
-		return "", fmt.Errorf("rotate: %w", err)
+		return "", fmt.Errorf("change a Secret: %w", err)
 	}
 	return "secret payments/acquirer-api is rotated", nil
 }
@@ -106,7 +106,7 @@ func cordon(ctx context.Context, w clients) (string, error) {
 		ctx, name, types.StrategicMergePatchType, patch,
 		metav1.PatchOptions{FieldManager: choose("kubectl-cordon", "node-upgrader")},
 	); err != nil {
-		return "", fmt.Errorf("cordon: %w", err)
+		return "", fmt.Errorf("cordon a node: %w", err)
 	}
 	return fmt.Sprintf("node %s unschedulable: %t", name, unschedulable), nil
 }

@@ -17,7 +17,7 @@ import (
 func Access(ctx context.Context, client kubernetes.Interface, namespace string) error {
 	opts := metav1.ApplyOptions{FieldManager: "demo", Force: true}
 	if _, err := client.CoreV1().Namespaces().Apply(ctx, corev1ac.Namespace(namespace), opts); err != nil {
-		return fmt.Errorf("make namespace %s: %w", namespace, err)
+		return fmt.Errorf("create the namespace %s: %w", namespace, err)
 	}
 	rbac := client.RbacV1()
 	role := rbacv1ac.Role("demo-limited", namespace).WithRules(rbacv1ac.PolicyRule().

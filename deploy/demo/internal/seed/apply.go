@@ -38,11 +38,11 @@ func Apply(ctx context.Context, config *rest.Config, opts Options) (Applied, err
 	}
 	typed, err := kubernetes.NewForConfig(config)
 	if err != nil {
-		return Applied{}, fmt.Errorf("make client: %w", err)
+		return Applied{}, fmt.Errorf("create a client: %w", err)
 	}
 	client, err := dynamic.NewForConfig(config)
 	if err != nil {
-		return Applied{}, fmt.Errorf("make client: %w", err)
+		return Applied{}, fmt.Errorf("create a client: %w", err)
 	}
 	hash, err := fingerprintOf(opts)
 	if err != nil {

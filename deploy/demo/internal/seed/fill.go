@@ -39,7 +39,7 @@ func Fill(ctx context.Context, client kubernetes.Interface, total int) (int, err
 	}
 	missing := max(0, total-company.requested)
 	if _, err := client.CoreV1().Namespaces().Apply(ctx, corev1ac.Namespace(Big), applyAs("demo")); err != nil {
-		return 0, fmt.Errorf("make namespace %s: %w", Big, err)
+		return 0, fmt.Errorf("create the namespace %s: %w", Big, err)
 	}
 	return missing, applyDeployments(ctx, client, missing, len(existing.Items))
 }

@@ -46,7 +46,7 @@ func ReleaseNodes(ctx context.Context, client kubernetes.Interface) error {
 		ctx, metav1.DeleteOptions{}, metav1.ListOptions{},
 	)
 	if err != nil {
-		return fmt.Errorf("release nodes: %w", err)
+		return fmt.Errorf("delete the leases of the nodes: %w", err)
 	}
 	return nil
 }

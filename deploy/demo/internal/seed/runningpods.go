@@ -22,13 +22,13 @@ func WriteRunningPods(
 ) error {
 	opts := metav1.ApplyOptions{FieldManager: "demo", Force: true}
 	if _, err := client.CoreV1().Namespaces().Apply(ctx, corev1ac.Namespace(Big), opts); err != nil {
-		return fmt.Errorf("make namespace %s: %w", Big, err)
+		return fmt.Errorf("create the namespace %s: %w", Big, err)
 	}
 	// The API server rejects pods without a service account, and no controller creates one here.
 	if _, err := client.CoreV1().ServiceAccounts(Big).Apply(
 		ctx, corev1ac.ServiceAccount("default", Big), opts,
 	); err != nil {
-		return fmt.Errorf("make service account: %w", err)
+		return fmt.Errorf("create a service account: %w", err)
 	}
 	for written := 0; written < total; written += perDeployment {
 		set, err := ensureReplicaSet(ctx, client, written/perDeployment, min(perDeployment, total-written))
@@ -76,7 +76,7 @@ func ensureReplicaSet(ctx context.Context, client kubernetes.Interface, i, repli
 		set, err = client.AppsV1().ReplicaSets(Big).Get(ctx, name+"-7d4b9c6f58", metav1.GetOptions{})
 	}
 	if err != nil {
-		return nil, fmt.Errorf("make a ReplicaSet: %w", err)
+		return nil, fmt.Errorf("create a ReplicaSet: %w", err)
 	}
 	return set, nil
 }
@@ -88,7 +88,7 @@ func writePods(ctx context.Context, client kubernetes.Interface, set *appsv1.Rep
 		group.Go(func() error { return writePod(groupCtx, client, set, i, first+i, nodes) })
 	}
 	if err := group.Wait(); err != nil {
-		return fmt.Errorf("make pods: %w", err)
+		return fmt.Errorf("create pods: %w", err)
 	}
 	set.Status.Replicas, set.Status.ReadyReplicas, set.Status.AvailableReplicas = *set.Spec.Replicas,
 		*set.Spec.Replicas, *set.Spec.Replicas
