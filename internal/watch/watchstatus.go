@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/informer/shared"
+	"github.com/glasshouse-project/glasshouse/internal/watch/resource"
 	"github.com/glasshouse-project/glasshouse/internal/watch/watchstatus"
 )
 
@@ -17,7 +18,7 @@ type (
 
 // WatchStatus returns the status of everything that is watched. It checks no permissions.
 func (c *Cluster) WatchStatus() WatchStatus {
-	status := watchstatus.Of(c.sharedInformers())
+	status := c.watchStatusOf(c.sharedInformers())
 	status.Limit, status.HealthScriptErrors = c.pool.Budget.Limit, c.health.ScriptErrors()
 	return status
 }
@@ -36,5 +37,17 @@ func (a *Access) WatchStatus(ctx context.Context) WatchStatus {
 			visible = append(visible, informers[n])
 		}
 	}
-	return watchstatus.Of(visible)
+	return a.cluster.watchStatusOf(visible)
+}
+
+// watchStatusOf returns the watch status of informers, with the kinds of their resources.
+func (c *Cluster) watchStatusOf(informers []*shared.Informer) WatchStatus {
+	status := watchstatus.Of(informers)
+	resources, _ := c.catalog.Groups()
+	for n := range status.Entries {
+		if at := resource.Index(resources, status.Entries[n].Resource); at >= 0 {
+			status.Entries[n].Kind = resources[at].Kind
+		}
+	}
+	return status
 }

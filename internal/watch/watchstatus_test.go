@@ -51,6 +51,9 @@ func TestWatchStatusDoesNotProlongWatches(t *testing.T) {
 			if c.Since.IsZero() || c.Reason != "" {
 				t.Errorf("got %+v, want the changes counted", c)
 			}
+			if kind := map[string]string{pods: "Pod", "core/v1/namespaces": "Namespace"}[c.Resource]; c.Kind != kind {
+				t.Errorf("%s: got kind %q, want %q", c.Resource, c.Kind, kind)
+			}
 		}
 
 		spaces.sub.Close()

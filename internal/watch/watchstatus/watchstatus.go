@@ -24,7 +24,7 @@ type Status struct {
 // Entry is the watch status of one resource, or only of those objects that the field selector in Fields selects.
 type Entry struct {
 	Resource      string `json:"resource"` // The ref of the resource, such as "core/v1/pods".
-	Kind          string `json:"kind"`
+	Kind          string `json:"kind"`     // Empty if discovery has not found the resource. Of does not set it.
 	Fields        string `json:"fields,omitempty"`
 	Metadata      bool   `json:"metadata,omitempty"` // Only metadata is watched, to detect new and removed resources.
 	Shared        bool   `json:"shared,omitempty"`   // This watch is for guests, and has masked values.
@@ -71,7 +71,7 @@ func Of(informers []*shared.Informer) Status {
 func entryOf(i *shared.Informer) Entry {
 	now := i.Stats()
 	return Entry{
-		Resource: i.Resource().Ref(), Kind: i.Resource().Kind, Fields: i.Scope.Fields, Metadata: i.Scope.Metadata,
+		Resource: i.Resource().Ref(), Fields: i.Scope.Fields, Metadata: i.Scope.Metadata,
 		Shared: i.Scope.GuestMasked, Status: now.Status,
 		Objects: now.Objects, CacheBytes: now.CacheBytes, OrderBytes: i.Rankings.Weight(),
 		RingBytes: now.HistoryBytes, RingChanges: now.HistoryChanges, RingSince: now.HistorySince,
