@@ -53,6 +53,7 @@ func TestPodFollowsObjectsOfItsExplanation(t *testing.T) {
 		{"pod-shared-memory", graph.NewID(pod, "shop", "server-address"), graph.NewID(service, "shop", "large")},
 		{"pod-network-policy", graph.NewID(pod, "other", "report"), graph.NewID(namespace, "", "other")},
 		{"pod-network-policy", graph.NewID(pod, "shop", "egress"), graph.NewID(namespace, "", "shop")},
+		{"pod-service-proxy-failed", graph.NewID(pod, "shop", "working-proxy"), graph.NewID(pod, "kube-system", "proxy-2")},
 	} {
 		c, _ := load(t, "testdata/"+test.file+".yaml")
 		f := &following{cluster: c}

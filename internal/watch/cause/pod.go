@@ -28,7 +28,7 @@ func pod(s *subject.Subject) *verdict.Verdict {
 	if p.Status.Phase == corev1.PodFailed {
 		return failedPod(s, &p)
 	}
-	if !hasFailedContainer(&p) {
+	if !subject.HasFailedContainer(&p) {
 		if v := failedNode(s, &p); v != nil {
 			return v
 		}
@@ -51,7 +51,7 @@ func pod(s *subject.Subject) *verdict.Verdict {
 	if v := placement.Unscheduled(s, &p); v != nil {
 		return v
 	}
-	if !hasFailedContainer(&p) {
+	if !subject.HasFailedContainer(&p) {
 		if v := storage.UnboundClaim(s, &p); v != nil {
 			return v
 		}
@@ -62,7 +62,7 @@ func pod(s *subject.Subject) *verdict.Verdict {
 	if c := mention.MissingKey(s, &p, s.Own.Sentence); c != nil {
 		return s.Explain(s.Own.Severity, s.Own.Reason, s.Own.Sentence, c)
 	}
-	if !isCreating(s.Own.Reason) {
+	if !subject.IsCreating(s.Own.Reason) {
 		return nil
 	}
 	return storage.MountFailure(s, &p)
@@ -136,7 +136,7 @@ func explainsPod(s *subject.Subject, u *graph.Use, p *corev1.Pod) bool {
 		return false // Of an ephemeral volume. The scheduler selects a node only if the claim of the volume is bound.
 	}
 	// The kubelet starts a pod even if its pull secrets are missing.
-	return !isPullSecret && (!hasFailedContainer(p) || s.Own.Reason == "CreateContainerConfigError")
+	return !isPullSecret && (!subject.HasFailedContainer(p) || s.Own.Reason == "CreateContainerConfigError")
 }
 
 // isStarted reports whether a container of the pod was ever started. If so, the objects for its volumes and its
@@ -145,17 +145,6 @@ func isStarted(p *corev1.Pod) bool {
 	return hasContainer(p, func(c *corev1.ContainerStatus) bool {
 		return c.State.Running != nil || c.State.Terminated != nil || c.LastTerminationState.Terminated != nil
 	})
-}
-
-func hasFailedContainer(p *corev1.Pod) bool {
-	return hasContainer(p, func(c *corev1.ContainerStatus) bool {
-		waiting, terminated := c.State.Waiting, c.State.Terminated
-		return waiting != nil && !isCreating(waiting.Reason) || terminated != nil && terminated.ExitCode != 0
-	})
-}
-
-func isCreating(reason string) bool {
-	return reason == "ContainerCreating" || reason == "PodInitializing"
 }
 
 // hasContainer reports whether a container or an init container of the pod meets a condition.

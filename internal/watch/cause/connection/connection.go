@@ -58,7 +58,10 @@ func (c *client) failure(text string) *verdict.Verdict {
 	case rejectedRequest.MatchString(text):
 		return rejected(c, text)
 	case !usesClusterDNS:
-		return withNodeDNS(c, text)
+		if v := withNodeDNS(c, text); v != nil {
+			return v
+		}
+		return unconnected(c, text, isAddress)
 	}
 	if v := sharedMemoryFailure(c, text); v != nil {
 		return v
@@ -71,9 +74,18 @@ func (c *client) failure(text string) *verdict.Verdict {
 	if host := unresolvedHost(text); host != "" {
 		return c.unresolved(host, text)
 	}
+	return unconnected(c, text, func(string) bool { return true })
+}
+
+// unconnected explains the pod by a Service in an error about a connection. It uses only hosts for which include
+// returns true.
+func unconnected(c *client, text string, include func(host string) bool) *verdict.Verdict {
 	text = errorIn(text)
 	found, _ := hosts(text)
 	for _, host := range found {
+		if !include(host) {
+			continue
+		}
 		services := c.services(host)
 		for n := range services {
 			if v := c.unreachable(&services[n], host, text); v != nil {
@@ -126,10 +138,13 @@ func (c *client) unreachable(n *neighbor.Neighbor, host, text string) *verdict.V
 	if v := c.notForwarded(n, host, text); v != nil {
 		return v
 	}
-	if noAnswer.MatchString(text) {
-		return c.blocked(n, text)
+	if !noAnswer.MatchString(text) {
+		return nil
 	}
-	return nil
+	if v := c.blocked(n, text); v != nil {
+		return v
+	}
+	return withoutProxy(c, n)
 }
 
 // explainWith explains the pod by the content of a Service. The sentence of the verdict is the pod's own sentence,

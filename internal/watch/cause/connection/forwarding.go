@@ -8,6 +8,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/glasshouse-project/glasshouse/internal/watch/cause/subject"
 	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
@@ -31,7 +32,7 @@ func (c *client) notForwarded(n *neighbor.Neighbor, host, text string) *verdict.
 		if isReady || p.DeletionTimestamp != nil || o.Spec.PublishNotReadyAddresses {
 			usable = append(usable, p)
 		}
-		if !hasFinished(&p) && p.Spec.NodeName == c.pod.Spec.NodeName {
+		if !subject.IsFinished(&p) && p.Spec.NodeName == c.pod.Spec.NodeName {
 			local = append(local, server)
 		}
 	}
@@ -42,10 +43,6 @@ func (c *client) notForwarded(n *neighbor.Neighbor, host, text string) *verdict.
 		return unmappedPort(c, n, &o, ready, usedPorts(host, text), text)
 	}
 	return notLocal(c, n, &o, usable, local)
-}
-
-func hasFinished(p *corev1.Pod) bool {
-	return p.Status.Phase == corev1.PodSucceeded || p.Status.Phase == corev1.PodFailed
 }
 
 // notLocal explains the pod by a Service that forwards connections only to its pods on the node of the client, if no
@@ -67,6 +64,19 @@ func notLocal(
 	}
 	return c.explainWith(n, fmt.Sprintf("%s has the internal traffic policy Local, so it forwards connections of this "+
 		"pod only to pods on node %s, but none of its ready pods is there", n, node))
+}
+
+// withoutProxy explains the pod by kube-proxy on its node, if kube-proxy fails, and the server is available.
+func withoutProxy(c *client, n *neighbor.Neighbor) *verdict.Verdict {
+	isHeadless := neighbor.Decode[corev1.Service](n.Object).Spec.ClusterIP == corev1.ClusterIPNone
+	if isHeadless || n.ID != apiServer && len(readyPods(c, n)) == 0 {
+		return nil
+	}
+	proxy := subject.FailedAgent(c.Subject, c.pod.Spec.NodeName, subject.IsServiceProxy)
+	if proxy == nil || proxy.ID == c.ID {
+		return nil
+	}
+	return c.inherit(proxy, proxy)
 }
 
 // refused matches an error about a port on which no program listens.

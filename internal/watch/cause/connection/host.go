@@ -1,7 +1,7 @@
 package connection
 
 import (
-	"net/netip"
+	"net"
 	"regexp"
 	"slices"
 	"strings"
@@ -114,8 +114,8 @@ func isMember(s *subject.Subject, host, domain string) bool {
 	return n.Object != nil && neighbor.Decode[appsv1.StatefulSet](n.Object).Spec.ServiceName == domain
 }
 
-// services returns the Services that the host in an error can mean, including Services that do not exist. The host can
-// be the IP address of a Service in the namespace of the pod. A host in the hostAliases of the pod means no Service.
+// services returns the Services that the host in an error can mean, including Services that do not exist. An IP address
+// can mean the API server, or a Service in the namespace of the pod. A host in the hostAliases of the pod means none.
 func (c *client) services(host string) []neighbor.Neighbor {
 	s := c.Subject
 	if slices.ContainsFunc(c.pod.Spec.HostAliases, func(a corev1.HostAlias) bool {
@@ -123,8 +123,9 @@ func (c *client) services(host string) []neighbor.Neighbor {
 	}) {
 		return nil
 	}
-	if _, err := netip.ParseAddr(host); err == nil {
-		return slices.DeleteFunc(s.All(serviceKind, s.ID.Namespace(), neighbor.Limit), func(n neighbor.Neighbor) bool {
+	if isAddress(host) {
+		all := append(s.All(serviceKind, s.ID.Namespace(), neighbor.Limit), s.Find(apiServer))
+		return slices.DeleteFunc(all, func(n neighbor.Neighbor) bool {
 			return !slices.Contains(neighbor.Decode[corev1.Service](n.Object).Spec.ClusterIPs, host)
 		})
 	}
@@ -135,5 +136,10 @@ func (c *client) services(host string) []neighbor.Neighbor {
 	return s.Named(s.ID, &neighbor.Mention{Kind: "Service", Namespace: namespace, Name: name})
 }
 
-//nolint:gochecknoglobals // Constant.
-var serviceKind = graph.Kind{Kind: "Service"}
+func isAddress(host string) bool { return net.ParseIP(host) != nil }
+
+//nolint:gochecknoglobals // Constants.
+var (
+	serviceKind = graph.Kind{Kind: "Service"}
+	apiServer   = graph.NewID(serviceKind, "default", "kubernetes") // It has no selector.
+)

@@ -94,9 +94,8 @@ func exclusion(s *subject.Subject, n *neighbor.Neighbor, p *corev1.Pod) string {
 		return "" // This is so for most pods, so do not decode them.
 	}
 	other := neighbor.Decode[corev1.Pod](n.Object)
-	isEnded := other.Status.Phase == corev1.PodSucceeded || other.Status.Phase == corev1.PodFailed
 	affinity := other.Spec.Affinity
-	if isEnded || affinity == nil || affinity.PodAntiAffinity == nil {
+	if subject.IsFinished(&other) || affinity == nil || affinity.PodAntiAffinity == nil {
 		return ""
 	}
 	found := s.Find(graph.NewID(nodeKind, "", other.Spec.NodeName)) // Finds no node if the pod has none yet.

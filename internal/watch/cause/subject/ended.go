@@ -23,6 +23,11 @@ func IsComplete(n *neighbor.Neighbor) bool {
 	return o.Status.CompletionTime != "" || o.Status.CompletionTimestamp != "" || o.Status.FinishedAt != ""
 }
 
+// IsFinished reports whether all containers of a pod have ended, and the kubelet starts none of them again.
+func IsFinished(p *corev1.Pod) bool {
+	return p.Status.Phase == corev1.PodSucceeded || p.Status.Phase == corev1.PodFailed
+}
+
 // HasEnded reports whether a container of a pod has ended at least once.
 func HasEnded(p *corev1.Pod) bool { return len(ends(p)) > 0 }
 
@@ -40,6 +45,20 @@ func LastEnd(s *Subject) (last time.Time) {
 		}
 	}
 	return last
+}
+
+// HasFailedContainer reports whether a container of a pod, or an init container, does not start or has failed.
+func HasFailedContainer(p *corev1.Pod) bool {
+	all := slices.Concat(p.Status.InitContainerStatuses, p.Status.ContainerStatuses)
+	return slices.ContainsFunc(all, func(c corev1.ContainerStatus) bool {
+		waiting, terminated := c.State.Waiting, c.State.Terminated
+		return waiting != nil && !IsCreating(waiting.Reason) || terminated != nil && terminated.ExitCode != 0
+	})
+}
+
+// IsCreating reports whether a container waits for this reason because the kubelet still prepares it.
+func IsCreating(reason string) bool {
+	return reason == "ContainerCreating" || reason == "PodInitializing"
 }
 
 func ends(p *corev1.Pod) (found []*corev1.ContainerStateTerminated) {
