@@ -21,9 +21,9 @@ var (
 	// app:1000, is not a host with a port.
 	waits = regexp.MustCompile(`(?i)wait|\b(?:until|while|retry)\b`)
 	owner = regexp.MustCompile(`\bchown(?: -\S+)* \S+`)
-	// objectWords matches the kind and the name of an object, such as job/migrate or job migrate.
+	// objectWords matches the kind and the name of an object, such as job/migrate, job migrate or job.batch/migrate.
 	objectWords = regexp.MustCompile(`\b((?i:Job|Deployment|StatefulSet|DaemonSet|Service|Pod)s?)` +
-		`[/ ]([a-z0-9][a-z0-9.-]*)`)
+		`(?:(?:\.v1)?\.(?:batch|apps))?[/ ]([a-z0-9][a-z0-9.-]*)`)
 )
 
 // waiting explains a pod whose init container runs for too long: its command names a Service or another object that has
@@ -61,10 +61,24 @@ func (c *client) awaits(command string) *verdict.Verdict {
 	}
 	for _, found := range objectWords.FindAllStringSubmatch(command, maxHosts) {
 		for _, n := range c.Named(c.ID, &neighbor.Mention{Kind: found[1], Name: strings.TrimRight(found[2], ".-")}) {
-			if isExplained(&n) && !c.isPartOf(n.ID) {
-				return c.inherit(&n, &n)
+			if v := awaitsObject(c, &n); v != nil {
+				return v
 			}
 		}
+	}
+	return nil
+}
+
+// awaitsObject explains the pod by the problem of an object, or by the worst problem of a pod that the object owns.
+func awaitsObject(c *client, n *neighbor.Neighbor) *verdict.Verdict {
+	switch {
+	case n.Object == nil || !n.Object.Verdict().Severity().IsProblem() || c.isPartOf(n.ID):
+		return nil
+	case isExplained(n):
+		return c.inherit(n, n)
+	}
+	if server := c.worst(c.Existing(c.Owned(n.Object.UID(), neighbor.Limit))); server != nil {
+		return c.byServer(server, n)
 	}
 	return nil
 }
