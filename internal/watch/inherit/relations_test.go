@@ -180,6 +180,21 @@ func TestPoliciesAffectPodsWithProblem(t *testing.T) {
 	}
 }
 
+// A change of a pod affects its node if the node has a problem, because the pod can explain the problem.
+func TestPodsAffectNodesWithProblem(t *testing.T) {
+	e := New(Options{})
+	pod, node := graph.NewID(graph.Kind{Kind: "Pod"}, "a", "web-1"), graph.NewID(graph.Kind{Kind: "Node"}, "", "n1")
+	refs := objectrefs.Of([]byte(`{"apiVersion":"v1","kind":"Pod","metadata":{"namespace":"a","name":"web-1"},` +
+		`"spec":{"nodeName":"n1"}}`))
+	e.graph.Set(pod, &refs)
+	for _, severity := range []verdict.Severity{verdict.OK, verdict.Failed} {
+		e.results.track(node, verdict.Pack(nil, &verdict.Verdict{Severity: severity}), true)
+		if got, want := slices.Contains(e.neighbors(pod), node), severity == verdict.Failed; got != want {
+			t.Errorf("%v: got affected: %t, want %t", severity, got, want)
+		}
+	}
+}
+
 // An object of a kind that is not served is missing, unless the kinds of its group are possibly unknown.
 func TestObjectsOfUnservedKinds(t *testing.T) {
 	widget := graph.NewID(graph.Kind{Group: "example.com", Kind: "Widget"}, "a", "one")

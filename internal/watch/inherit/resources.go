@@ -127,7 +127,7 @@ func (e *Engine) neighbors(id graph.ID) []graph.ID {
 		}
 	}
 	for _, container := range e.containers(id) {
-		if e.results.isProblem(container) { // The deletion of the namespace or CRD can wait for the object.
+		if e.results.isProblem(container) { // The deletion of the container can wait for the object.
 			affected = append(affected, container)
 		}
 	}
@@ -172,8 +172,12 @@ func explainsTarget(user, target graph.Kind) bool {
 
 const admissionGroup = "admissionregistration.k8s.io"
 
-// containers returns the namespace of an object and, for a custom resource, the CustomResourceDefinition.
+// containers returns the namespace of an object, the node of a pod, and the CustomResourceDefinition of a custom
+// resource.
 func (i *index) containers(id graph.ID) (found []graph.ID) {
+	if node := i.graph.NodeOf(id); node != "" { // A failed pod can also explain why its node is not ready.
+		found = append(found, graph.NewID(graph.Kind{Kind: "Node"}, "", node))
+	}
 	if namespace := id.Namespace(); namespace != "" {
 		found = append(found, graph.NewID(graph.Kind{Kind: "Namespace"}, "", namespace))
 	}

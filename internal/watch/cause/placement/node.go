@@ -15,14 +15,16 @@ var nodeWarnings = []string{ //nolint:gochecknoglobals // Constant.
 	"FailedToCreateRoute", "FreeDiskSpaceFailed", "ContainerGCFailed", "FailedNodeAllocatableEnforcement",
 }
 
-// Node explains why a node remains while it is being deleted: a pod on the node does not stop, or cannot be evicted.
-// For a node that seems healthy, it reports frequent interruptions of the node, or a problem about which a
-// controller repeats an event.
+// Node explains why a node remains while it is being deleted: a pod on the node does not stop, or cannot be evicted. It
+// explains a node that is not initialized by the failed workload that has to initialize it. For a node that seems
+// healthy, it reports frequent interruptions of the node, or a problem about which a controller repeats an event.
 func Node(s *subject.Subject) *verdict.Verdict {
-	if s.Own.Reason == subject.Terminating {
+	switch {
+	case s.Own.Reason == subject.Terminating:
 		return BlockedDrain(s)
-	}
-	if s.Own.Severity != verdict.OK {
+	case s.Own.Reason == "NotReady" && s.Own.Severity.IsProblem():
+		return withoutNetwork(s)
+	case s.Own.Severity != verdict.OK:
 		return nil
 	}
 	if v := unstable(s); v != nil {
@@ -41,4 +43,11 @@ func Node(s *subject.Subject) *verdict.Verdict {
 		return s.Repeated(last, "The node has no pod CIDR: the cluster CIDR has no free range. ")
 	}
 	return s.Repeated(last, "")
+}
+
+// uninitializedBy returns the verdict on a node that n does not initialize. It begins with the node's own sentence.
+func uninitializedBy(s *subject.Subject, n *neighbor.Neighbor) *verdict.Verdict {
+	v := s.Inherit(n, s.Own.Severity, subject.Sentences(s.Own.Sentence, s.Name(n)+": "))
+	v.Reason = s.Own.Reason
+	return v
 }

@@ -3,8 +3,10 @@ package subject
 import (
 	"path"
 	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
 	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
@@ -39,6 +41,17 @@ func FailedAgent(s *Subject, node string, isAgent func(*corev1.Pod) bool) (agent
 	}
 	return agent
 }
+
+// IsNetworkPlugin reports whether a pod installs a network plugin on its node: the pod belongs to a DaemonSet, and
+// mounts one of the folders in which container runtimes expect the configuration and the programs of such a plugin.
+func IsNetworkPlugin(p *corev1.Pod) bool {
+	isDaemon := slices.ContainsFunc(p.OwnerReferences, func(o metav1.OwnerReference) bool { return o.Kind == "DaemonSet" })
+	return isDaemon && slices.ContainsFunc(p.Spec.Volumes, func(v corev1.Volume) bool {
+		return v.HostPath != nil && (isBelow(v.HostPath.Path, "/etc/cni") || isBelow(v.HostPath.Path, "/opt/cni"))
+	})
+}
+
+func isBelow(file, folder string) bool { return file == folder || strings.HasPrefix(file, folder+"/") }
 
 // IsServiceProxy reports whether a pod runs kube-proxy, which forwards the connections of its node to Services.
 func IsServiceProxy(p *corev1.Pod) bool {
