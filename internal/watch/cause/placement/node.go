@@ -24,6 +24,8 @@ func Node(s *subject.Subject) *verdict.Verdict {
 		return BlockedDrain(s)
 	case s.Own.Reason == "NotReady" && s.Own.Severity.IsProblem():
 		return withoutNetwork(s)
+	case s.Own.Reason == "NotInitialized" && s.Own.Severity.IsProblem():
+		return withoutCloud(s)
 	case s.Own.Severity != verdict.OK:
 		return nil
 	}
