@@ -54,6 +54,7 @@ func TestPodFollowsObjectsOfItsExplanation(t *testing.T) {
 		{"pod-network-policy", graph.NewID(pod, "other", "report"), graph.NewID(namespace, "", "other")},
 		{"pod-network-policy", graph.NewID(pod, "shop", "egress"), graph.NewID(namespace, "", "shop")},
 		{"pod-service-proxy-failed", graph.NewID(pod, "shop", "working-proxy"), graph.NewID(pod, "kube-system", "proxy-2")},
+		{"pod-only-labeled-node", graph.NewID(pod, "shop", "gpu"), graph.NewID(graph.Kind{Kind: "Node"}, "", "n1")},
 	} {
 		c, _ := load(t, "testdata/"+test.file+".yaml")
 		f := &following{cluster: c}

@@ -123,12 +123,8 @@ func exclusion(s *subject.Subject, n *neighbor.Neighbor, p *corev1.Pod) string {
 // compare the pod with the pods on this node.
 func isRejected(p *corev1.Pod, node *corev1.Node) bool {
 	required, _ := requiredLabels(p)
-	for key, value := range required {
-		if node.Labels[key] != value {
-			return true
-		}
-	}
-	return untolerated(p, node) != nil || node.Spec.Unschedulable && !tolerates(p, &unschedulable)
+	return !hasLabels(node, required) || untolerated(p, node) != nil ||
+		node.Spec.Unschedulable && !tolerates(p, &unschedulable)
 }
 
 // appliesIn reports whether an affinity term of a pod applies to the pods in a namespace.
