@@ -137,8 +137,12 @@ func startKubelet(t *testing.T, c *testCluster, fixtures []*fixture) (k *kubelet
 		k.states[f.namespace] = map[string]podState{"completed": {Phase: "Succeeded"}}
 		maps.Copy(k.states[f.namespace], f.Pods)
 		for i := range f.documents {
-			if o := f.documents[i].object; o != nil && isNode(o) {
+			switch o := f.documents[i].object; {
+			case o == nil:
+			case isNode(o):
 				nodes = append(nodes, o)
+			case o.GetKind() == "Namespace":
+				k.states[o.GetName()] = k.states[f.namespace]
 			}
 		}
 	}
