@@ -31,14 +31,15 @@ type pin struct {
 	isLabel bool
 }
 
-// Unscheduled explains why a pod cannot be scheduled: by the only node on which the pod can run, by other pods, by the
-// pool of nodes that the pod requires, by the failure of an autoscaler, or by the only node with the required labels.
+// Unscheduled explains why a pod cannot be scheduled: by its volumes, by the only node on which the pod can run, by
+// other pods, by the pool of nodes that the pod requires, by the failure of an autoscaler, or by the only node with the
+// required labels.
 func Unscheduled(s *subject.Subject, p *corev1.Pod) *verdict.Verdict {
 	if p.Spec.NodeName != "" || !isRejectedByNodes(p) {
 		return nil
 	}
 	for _, rule := range []func(*subject.Subject, *corev1.Pod) *verdict.Verdict{
-		pinned, excluded, withoutPool, withoutNewNode, labeled,
+		apart, pinned, excluded, withoutPool, withoutNewNode, labeled,
 	} {
 		if v := rule(s, p); v != nil {
 			return v
