@@ -17,10 +17,10 @@ var badWords = []string{ //nolint:gochecknoglobals // Constant.
 }
 
 // badStarts are the beginnings of names of conditions that are bad if they are True, such as ErrorOccurred and
-// FailedCreatePod.
+// MissingPeerConfigs.
 var badStarts = []string{ //nolint:gochecknoglobals // Constant.
 	"Failed", "Invalid", "Corrupt", "Readonly", "ReadOnly", "Unresolved", "ErrorOccurred", "NotReady", "NotHealthy",
-	"NotAvailable",
+	"NotAvailable", "Missing", "Conflicting",
 }
 
 // negations are words that make the name of a condition harmless. For example, NoErrors reports a good state, and

@@ -10,6 +10,7 @@ func TestBadConditionTypesAreRecognized(t *testing.T) {
 	for name, want := range map[string]bool{
 		"Dangling": true, "ResolutionFailed": true, "CatalogSourcesUnhealthy": true, "ErrorOccurred": true, "Stalled": true,
 		"ConfigUnsupported": true, "Conflicted": true, "InvalidSpec": true, "ReadonlyFilesystem": true, "HasErrors": true,
+		"MissingPeerConfigs": true, "example.com/ConflictingRoutes": true,
 		"FailedCreatePod": true, "KernelDeadlock": true, "NotReady": true, "PartiallyInvalid": true, "DeadlineExceeded": true,
 		"":      false,
 		"Ready": false, "NoErrors": false, "NotDegraded": false, "Paused": false, "Fallback": false, "NoPodsMatched": false,
