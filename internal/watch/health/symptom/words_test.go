@@ -39,7 +39,8 @@ func TestNodeProblemsAreRecognized(t *testing.T) {
 
 func TestErrorsInTextsAreRecognized(t *testing.T) {
 	for text, want := range map[string]bool{
-		"failed to run instance": true, "Secret x does not exist": true, "context deadline exceeded": true,
+		"failed to run instance": true, "Not enough disk space": true, "has enough space": false,
+		"Secret x does not exist": true, "context deadline exceeded": true,
 		"wrong status code '404'": true, "no errors, but one failure": true,
 		"Completed: 2 (Failed: 0, Skipped: 1)": false, "0 failed, 3 done": false, "tasks have failed: 0": true,
 		"Failed: 1": true, "error: 0x8007": true,
