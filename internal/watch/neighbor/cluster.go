@@ -44,4 +44,7 @@ type Mention struct {
 	// another group of the same domain. The kinds ConfigMap, Secret, Service and ServiceAccount match in any group if the
 	// word equals them or ends with them.
 	IsWord bool
+	// IsRef is true if the word is the name of a member which states that it is a reference (nodeRoleRef). Then the word
+	// can also end with a kind of another group of the same domain.
+	IsRef bool
 }

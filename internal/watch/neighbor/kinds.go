@@ -15,7 +15,7 @@ import (
 // contains the kinds of the cluster, with the names of their resources. If the mention is a word (m.IsWord), the
 // variants of a kind follow the kind itself: MiddlewareTCP and ClusterIssuer are variants of Middleware and Issuer.
 func Kinds(by graph.ID, m *Mention, served iter.Seq2[graph.Kind, string]) []graph.Kind {
-	var exact, endings, beginnings, within []graph.Kind
+	var exact, endings, beginnings, within, related []graph.Kind
 	singular := strings.TrimSuffix(m.Kind, "s")
 	for kind, plural := range served {
 		if m.Group != "" && m.Group != kind.Group {
@@ -29,6 +29,8 @@ func Kinds(by graph.ID, m *Mention, served iter.Seq2[graph.Kind, string]) []grap
 			}
 		case m.IsWord && isSimple(kind) && endsWith(m.Kind, kind.Kind):
 			within = append(within, kind)
+		case m.IsWord && m.IsRef && isSameDomain(by.Group, kind.Group) && IsRelated(by, m.Kind, kind):
+			related = append(related, kind)
 		case !m.IsWord || !isSameGroup:
 		case endsWith(kind.Kind, m.Kind), isPlural(kind.Kind, plural) && endsWith(kind.Kind, singular):
 			endings = append(endings, kind)
@@ -44,12 +46,35 @@ func Kinds(by graph.ID, m *Mention, served iter.Seq2[graph.Kind, string]) []grap
 	case len(exact) > 0:
 		sortByDistance(by, beginnings)
 		return slices.Concat(exact, endings, beginnings)
-	case len(endings) > 0 || len(within) == 0:
+	case len(endings) > 0:
 		return endings
+	case len(within) > 0:
+		return []graph.Kind{longest(within)}
+	case len(related) > 0:
+		return inOneGroup(related, longest(related))
 	}
-	return []graph.Kind{slices.MaxFunc(within, func(a, b graph.Kind) int { // The longest one: SecurityGroup, not Group.
+	return nil
+}
+
+// IsRelated reports whether a word can mean a kind of another group only because it ends with this kind, as nodeRole
+// ends with Role. It can also mean a kind that the cluster does not serve.
+func IsRelated(by graph.ID, word string, kind graph.Kind) bool {
+	return kind.Group != by.Group && !isSimple(kind) && endsWith(word, kind.Kind)
+}
+
+// longest returns the kind with the longest name: SecurityGroup, not Group.
+func longest(kinds []graph.Kind) graph.Kind {
+	return slices.MaxFunc(kinds, func(a, b graph.Kind) int {
 		return cmp.Or(cmp.Compare(len(a.Kind), len(b.Kind)), cmp.Compare(a.Kind, b.Kind))
-	})}
+	})
+}
+
+// inOneGroup returns a kind, or nothing if another one of the kinds has the same name, and is in another group.
+func inOneGroup(kinds []graph.Kind, kind graph.Kind) []graph.Kind {
+	if slices.ContainsFunc(kinds, func(k graph.Kind) bool { return k != kind && k.Kind == kind.Kind }) {
+		return nil
+	}
+	return []graph.Kind{kind}
 }
 
 // isSimple reports whether a kind is a built-in kind to which many custom resources refer only by name, such as "web"

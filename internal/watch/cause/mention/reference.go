@@ -182,6 +182,7 @@ func targets(s *subject.Subject, include func(*objectrefs.Convention) bool) (fou
 		}
 		candidates := s.Named(s.ID, &neighbor.Mention{
 			Kind: cmp.Or(c.Kind, c.Word), Group: c.Group, Namespace: c.Namespace, Name: c.Name, IsWord: true,
+			IsRef: c.IsRef && c.Kind == "",
 		})
 		t := likeliest(s, c, candidates)
 		// An uncertain reference to the resource's own kind is ignored: bucketName in a Bucket is the name of the
@@ -208,7 +209,7 @@ func likeliest(s *subject.Subject, c *objectrefs.Convention, candidates []neighb
 		return &target{present[0], c, isSure(s, c, &present[0])}
 	case len(present) == 0 && len(candidates) > 0:
 		t := &target{candidates[0], c, isSure(s, c, &candidates[0])}
-		if t.isSure || len(candidates) == 1 {
+		if t.isSure || len(candidates) == 1 && !neighbor.IsRelated(s.ID, cmp.Or(c.Kind, c.Word), candidates[0].ID.Kind) {
 			return t
 		}
 	}
