@@ -17,7 +17,7 @@ import (
 // wrongObject returns the object because of which the subject has a problem, according to a sentence, or nil. The
 // object itself can be healthy: it only does not fit the subject.
 func wrongObject(s *subject.Subject, sentence string) *verdict.Cause {
-	for _, find := range []func(*subject.Subject, string) *neighbor.Neighbor{denying, rival, unfit} {
+	for _, find := range []func(*subject.Subject, string) *neighbor.Neighbor{denying, rival, taken, unfit} {
 		if n := find(s, sentence); n != nil {
 			return &verdict.Cause{Object: neighbor.ObjectOf(n), Sentence: sentence}
 		}
@@ -73,6 +73,37 @@ func rival(s *subject.Subject, sentence string) *neighbor.Neighbor {
 				subject.Follow(s, &other)
 				return &other
 			}
+		}
+	}
+	return nil
+}
+
+// takenPattern matches a message that an object already exists, with the words of its kind, but without its name. Its
+// namespace can precede these words. For example: `shop: external secret already exists in namespace`.
+var takenPattern = regexp.MustCompile(
+	`(?:\b([a-z0-9-]+): )?\b([A-Za-z]+(?: [A-Za-z]+){0,2}) already exists in (?:the )?namespace\b`)
+
+// taken returns an object of another owner that prevents the subject from creating an object of the same name, or nil.
+// By convention, a member such as externalSecretName in the spec of the subject contains this name.
+func taken(s *subject.Subject, sentence string) *neighbor.Neighbor {
+	found := takenPattern.FindStringSubmatch(sentence)
+	if found == nil {
+		return nil
+	}
+	kind, name := strings.ReplaceAll(found[2], " ", ""), ""
+	for member, value := range neighbor.Decode[struct {
+		Spec map[string]any `json:"spec"`
+	}](s.Object).Spec {
+		if text, ok := value.(string); ok && strings.EqualFold(member, kind+"Name") {
+			name = text
+		}
+	}
+	if name == "" {
+		return nil
+	}
+	for _, n := range s.Named(s.ID, &neighbor.Mention{Kind: kind, Group: s.ID.Group, Namespace: found[1], Name: name}) {
+		if n.Object != nil && !n.IsOwnedBy(s.Object.UID()) {
+			return &n
 		}
 	}
 	return nil

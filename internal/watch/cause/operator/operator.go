@@ -23,9 +23,13 @@ func Explain(s *subject.Subject, v *verdict.Verdict) *verdict.Verdict {
 			v.Cause = wrongObject(s, v.Sentence)
 		}
 	case s.Own.Severity.IsProblem():
-		if c := wrongObject(s, subject.CompleteSentence(s)); c != nil {
-			c.Sentence = s.Own.Sentence
-			return s.Explain(s.Own.Severity, s.Own.Reason, c.Sentence, c)
+		sentence := withFailedPart(s, s.Own.Sentence)
+		if c := wrongObject(s, withFailedPart(s, subject.CompleteSentence(s))); c != nil {
+			c.Sentence = sentence
+			return s.Explain(s.Own.Severity, s.Own.Reason, sentence, c)
+		}
+		if sentence != s.Own.Sentence {
+			return subject.ExplainAlone(s, s.Own.Severity, s.Own.Reason, sentence)
 		}
 		return expired(s)
 	case s.Own.Severity == verdict.OK:
