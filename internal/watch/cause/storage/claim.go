@@ -110,7 +110,7 @@ func provisioningFailure(s *subject.Subject, reasons ...string) *verdict.Verdict
 	if message == "" {
 		return nil
 	}
-	cause := cmp.Or(requestedVolume(s, message), refusedOption(s, message))
+	cause := cmp.Or(requestedVolume(s, message), refusedOption(s, message), unfitSource(s, message))
 	return s.Explain(verdict.Failed, "ProvisioningFailed", message, cause)
 }
 
@@ -129,6 +129,31 @@ func requestedVolume(s *subject.Subject, message string) *verdict.Cause {
 		return nil
 	}
 	return &verdict.Cause{Object: neighbor.ObjectOf(&n), Sentence: message}
+}
+
+// unfitPattern matches an error about the content or the type of a source of data.
+var unfitPattern = regexp.MustCompile(`(?i)\b(?:not (?:bound|valid|ready|supported)|invalid|unsupported|smaller|` +
+	`larger|less|greater|mismatch|match|different|incompatible)\b`)
+
+// elsewherePattern matches an error of a server, which the source of data does not cause.
+var elsewherePattern = regexp.MustCompile(`(?i)\b(?:timed out|timeout|deadline|connection|connect|dial|unavailable|` +
+	`forbidden|denied|unauthorized|credentials?)\b`)
+
+// sourcePattern matches words that name the source of data of a claim.
+var sourcePattern = regexp.MustCompile(`(?i)\b(?:data ?source|source|clone|snapshot|restore)\b`)
+
+// unfitSource returns the object from which a claim gets its data, if the message of an event names this object, and
+// states that it does not fit. Otherwise, it returns nil. The object itself can be in order.
+func unfitSource(s *subject.Subject, message string) *verdict.Cause {
+	if !sourcePattern.MatchString(message) || !unfitPattern.MatchString(message) || elsewherePattern.MatchString(message) {
+		return nil
+	}
+	for n := range s.Used(subject.In("spec.dataSource")) {
+		if n.Object != nil && subject.ContainsName(message, n.ID.Name()) {
+			return &verdict.Cause{Object: neighbor.ObjectOf(&n), Sentence: message}
+		}
+	}
+	return nil
 }
 
 // overdueClaim returns the verdict on a claim that should be bound by now; likely is the likely reason. The claim's own
