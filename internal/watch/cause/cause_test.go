@@ -64,7 +64,7 @@ func isNamespaced(kind graph.Kind) (namespaced, ok bool) {
 	case "Node", "StorageClass", "PersistentVolume", "ClusterRole", "ClusterRoleBinding", "IngressClass", "APIService",
 		"ValidatingWebhookConfiguration", "MutatingWebhookConfiguration", "Namespace", "PriorityClass",
 		"DeviceClass", "CustomResourceDefinition", "FlowSchema", "PriorityLevelConfiguration", "ValidatingAdmissionPolicy",
-		"ValidatingAdmissionPolicyBinding", "VolumeAttributesClass", "IngressClassParams",
+		"ValidatingAdmissionPolicyBinding", "VolumeAttributesClass", "IngressClassParams", "GatewayClass",
 		"CiliumClusterwideNetworkPolicy", "GlobalNetworkPolicy", "AdminNetworkPolicy", "NodePool", "EC2NodeClass", "Team",
 		"Composition", "Function":
 		return false, true

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"slices"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/mention"
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/placement"
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/subject"
@@ -90,6 +92,7 @@ func istioGateway(s *subject.Subject) *verdict.Verdict {
 func explained(s *subject.Subject) *verdict.Verdict {
 	for _, rule := range []rule{
 		workingJob, mention.Object, mention.MissingPart, mention.ReferenceProblem, statusProblem, mention.Selecting,
+		unhandled,
 	} {
 		if v := rule(s); v != nil {
 			return v
@@ -123,6 +126,22 @@ func workingJob(s *subject.Subject) *verdict.Verdict {
 		return subject.InheritWithError(s, worst)
 	}
 	return nil
+}
+
+// unhandled explains a class, such as a GatewayClass, by the workload of the controller that its spec names, if this
+// controller does not run. All conditions of such a class are Unknown, because only its controller changes them.
+func unhandled(s *subject.Subject) *verdict.Verdict {
+	isWaiting := s.Own.Severity.IsProblem() && bytes.Contains(s.Text(), []byte(`"controllerName":`)) &&
+		len(neighbor.Conditions(s.Object, metav1.ConditionUnknown)) > 0
+	if !isWaiting || len(neighbor.Conditions(s.Object, metav1.ConditionTrue)) > 0 ||
+		len(neighbor.Conditions(s.Object, metav1.ConditionFalse)) > 0 {
+		return nil
+	}
+	return subject.StoppedController(s, "", neighbor.Decode[struct {
+		Spec struct {
+			ControllerName string `json:"controllerName"`
+		} `json:"spec"`
+	}](s.Object).Spec.ControllerName)
 }
 
 // application explains an Application of Argo CD by the worst problem of the resources that it manages, or by a sync

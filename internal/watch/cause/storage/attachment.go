@@ -15,7 +15,7 @@ func Attachment(s *subject.Subject) *verdict.Verdict {
 	if s.Own.Reason != "NotAttached" {
 		return nil
 	}
-	return stoppedController(s, "attacher", neighbor.Decode[storage.VolumeAttachment](s.Object).Spec.Attacher)
+	return subject.StoppedController(s, "attacher", neighbor.Decode[storage.VolumeAttachment](s.Object).Spec.Attacher)
 }
 
 // unattached explains a pod that waits for a volume by the attachment of the volume to the pod's node.

@@ -77,6 +77,13 @@ func unfilled(s *subject.Subject) *verdict.Verdict {
 	return nil
 }
 
+// withoutProvisioner explains a claim by the workload that should create its volume, but does not run.
+func withoutProvisioner(s *subject.Subject, o *corev1.PersistentVolumeClaim) *verdict.Verdict {
+	const annotation = "volume.kubernetes.io/storage-provisioner"
+	return subject.StoppedController(s, "provisioner", cmp.Or(o.Annotations[annotation],
+		o.Annotations["volume.beta.kubernetes.io/storage-provisioner"]))
+}
+
 // whyUnbound returns the likely reason why no volume is bound to a claim.
 func whyUnbound(s *subject.Subject, o *corev1.PersistentVolumeClaim) string {
 	switch {

@@ -1,15 +1,13 @@
-package storage
+package subject
 
 import (
 	"bytes"
-	"cmp"
 	"path"
 	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/glasshouse-project/glasshouse/internal/watch/cause/subject"
 	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
 	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
@@ -30,23 +28,17 @@ type workload struct {
 	} `json:"status"`
 }
 
-// withoutProvisioner explains a claim by the workload that should create its volume, but does not run.
-func withoutProvisioner(s *subject.Subject, o *corev1.PersistentVolumeClaim) *verdict.Verdict {
-	const annotation = "volume.kubernetes.io/storage-provisioner"
-	return stoppedController(s, "provisioner", cmp.Or(o.Annotations[annotation],
-		o.Annotations["volume.beta.kubernetes.io/storage-provisioner"]))
-}
-
-// stoppedController explains a subject that waits for a controller by the workload of this controller, if no pod of
-// such a workload is ready. role is what the controller does for the driver, such as attacher.
-func stoppedController(s *subject.Subject, role, driver string) *verdict.Verdict {
-	if driver == "" || !s.Own.Severity.IsProblem() && !s.IsSettled() {
+// StoppedController explains a subject that waits for a controller by the workload of this controller, if no pod of
+// such a workload is ready. The settings of the workload contain the name of the controller or of its driver. role is
+// what the controller does for the driver, such as attacher. An empty role matches each workload with the name.
+func StoppedController(s *Subject, role, name string) *verdict.Verdict {
+	if name == "" || !s.Own.Severity.IsProblem() && !s.IsSettled() {
 		return nil
 	}
-	all := controllers(s, role, driver)
+	all := controllers(s, role, name)
 	var scaled *neighbor.Neighbor
 	for n := range all {
-		subject.Follow(s, &all[n])
+		Follow(s, &all[n])
 		o := neighbor.Decode[workload](all[n].Object)
 		if o.Status.ReadyReplicas+o.Status.NumberReady > 0 {
 			return nil
@@ -56,17 +48,17 @@ func stoppedController(s *subject.Subject, role, driver string) *verdict.Verdict
 		}
 	}
 	if worst := s.Worst(all); worst != nil {
-		return s.Inherit(worst, verdict.Degraded, subject.Sentences(s.Own.Sentence, s.Name(worst)+": "))
+		return s.Inherit(worst, verdict.Degraded, Sentences(s.Own.Sentence, s.Name(worst)+": "))
 	}
 	if scaled == nil {
 		return nil
 	}
 	return s.ExplainBy(scaled, verdict.Degraded, s.Own.Reason,
-		subject.Sentences(s.Own.Sentence, s.Name(scaled)+" is scaled to zero"))
+		Sentences(s.Own.Sentence, s.Name(scaled)+" is scaled to zero"))
 }
 
 // controllers returns the workloads whose pods can be the controller of a driver.
-func controllers(s *subject.Subject, role, driver string) (found []neighbor.Neighbor) {
+func controllers(s *Subject, role, driver string) (found []neighbor.Neighbor) {
 	for _, kind := range []string{"Deployment", "StatefulSet", "DaemonSet"} {
 		all := s.All(graph.Kind{Group: "apps", Kind: kind}, neighbor.AnyNamespace, maxWorkloads)
 		for n := range all {
