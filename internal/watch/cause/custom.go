@@ -7,6 +7,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/mention"
+	"github.com/glasshouse-project/glasshouse/internal/watch/cause/operator"
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/placement"
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/subject"
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/traffic"
@@ -92,7 +93,7 @@ func istioGateway(s *subject.Subject) *verdict.Verdict {
 func explained(s *subject.Subject) *verdict.Verdict {
 	for _, rule := range []rule{
 		workingJob, mention.Object, mention.MissingPart, mention.ReferenceProblem, statusProblem, mention.Selecting,
-		unhandled,
+		unhandled, operator.Unreached,
 	} {
 		if v := rule(s); v != nil {
 			return v

@@ -68,6 +68,14 @@ func hosts(text string) (found []string, isSure bool) {
 	}), false
 }
 
+// FailedHosts returns the host names in the last error about a connection in a text, if they are certain.
+func FailedHosts(text string) []string {
+	if found, isSure := hosts(errorIn(text)); isSure {
+		return found
+	}
+	return nil
+}
+
 // hostsIn returns the host names that a pattern finds in a text.
 func hostsIn(pattern *regexp.Regexp, text string) (hosts []string) {
 	for _, found := range pattern.FindAllStringSubmatch(text, maxHosts) {
@@ -81,9 +89,9 @@ func hostsIn(pattern *regexp.Regexp, text string) (hosts []string) {
 // maxHosts limits how many host names of a text are searched for.
 const maxHosts = 10
 
-// serviceOf returns the namespace and the name of the Service to which a host name belongs, such as db, db.shop or
+// ServiceOf returns the namespace and the name of the Service to which a host name belongs, such as db, db.shop or
 // mysql-0.db.shop.svc.cluster.local. The name is empty if the host is possibly outside the cluster.
-func serviceOf(s *subject.Subject, host string) (namespace, name string) {
+func ServiceOf(s *subject.Subject, host string) (namespace, name string) {
 	part := strings.Split(host, ".")
 	if at := slices.Index(part, "svc"); at >= 2 {
 		return part[at-1], part[at-2]
@@ -129,7 +137,7 @@ func (c *client) services(host string) []neighbor.Neighbor {
 			return !slices.Contains(neighbor.Decode[corev1.Service](n.Object).Spec.ClusterIPs, host)
 		})
 	}
-	namespace, name := serviceOf(s, host)
+	namespace, name := ServiceOf(s, host)
 	if name == "" {
 		return nil
 	}
