@@ -108,16 +108,17 @@ func (s *Subject) Inherit(n *neighbor.Neighbor, severity verdict.Severity, prefi
 const maxOwnError = 200
 
 // InheritWithError returns the verdict that the subject inherits from a neighbor with a problem. If the own status of
-// the subject contains a bad state or an error, the sentence of the verdict starts with this state or error.
+// the subject contains a bad state or an error, the sentence of the verdict starts with this state or error. A health
+// script possibly does not know the state. The subject then has no verdict of its own.
 func InheritWithError(s *Subject, n *neighbor.Neighbor) *verdict.Verdict {
 	v := s.Inherit(n, verdict.Degraded, n.String()+": ")
-	if !s.Own.Severity.IsProblem() {
+	if !s.Own.Severity.IsProblem() && s.Own.Severity != verdict.None {
 		return v
 	}
 	text := symptom.OwnError(neighbor.Decode[map[string]any](s.Object))
 	text = strings.TrimRight(message.Line(text, maxOwnError), ".")
 	if text != "" && !strings.Contains(text, v.Cause.Sentence) && !strings.Contains(v.Sentence, text) {
-		v.Reason, v.Sentence = s.Own.Reason, Sentences(text, v.Sentence)
+		v.Reason, v.Sentence = cmp.Or(s.Own.Reason, v.Reason), Sentences(text, v.Sentence)
 	}
 	return v
 }

@@ -8,7 +8,7 @@ import (
 
 // explanations are the members of a status that can explain its state.
 var explanations = []string{ //nolint:gochecknoglobals // Constant.
-	"message", "reason", "statusMessage", "error", "description", "failure",
+	"message", "reason", "statusMessage", "error", "description", "failure", "phaseReason",
 }
 
 // explanation returns the text of the first member whose text the function include accepts, or "". It tries the members
