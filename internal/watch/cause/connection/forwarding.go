@@ -57,10 +57,7 @@ func notLocal(
 		return nil
 	}
 	if len(local) > 0 {
-		if server := c.worst(local); server != nil {
-			return c.byServer(server, n)
-		}
-		return nil
+		return c.byServer(c.worst(local), n)
 	}
 	return c.explainWith(n, fmt.Sprintf("%s has the internal traffic policy Local, so it forwards connections of this "+
 		"pod only to pods on node %s, but none of its ready pods is there", n, node))

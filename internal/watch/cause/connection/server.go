@@ -29,14 +29,14 @@ func (c *client) serverFailure(n *neighbor.Neighbor) *verdict.Verdict {
 	if !n.Object.Verdict().IsInherited() && c.IsFailed(n) {
 		return c.inherit(n, n)
 	}
-	if server := c.unready(n); server != nil {
-		return c.byServer(server, n)
-	}
-	return nil
+	return c.byServer(c.unready(n), n)
 }
 
-// byServer explains the pod by a server, which is a pod of the Service via.
+// byServer explains the pod by a server, which is a pod of the Service via. It returns nil if server is nil.
 func (c *client) byServer(server, via *neighbor.Neighbor) *verdict.Verdict {
+	if server == nil {
+		return nil
+	}
 	if !lacksObject(server) {
 		if v, isCycle := c.beyond(server, via); v != nil || isCycle {
 			return v

@@ -77,10 +77,7 @@ func awaitsObject(c *client, n *neighbor.Neighbor) *verdict.Verdict {
 	case isExplained(n):
 		return c.inherit(n, n)
 	}
-	if server := c.worst(c.Existing(c.Owned(n.Object.UID(), neighbor.Limit))); server != nil {
-		return c.byServer(server, n)
-	}
-	return nil
+	return c.byServer(c.worst(c.Existing(c.Owned(n.Object.UID(), neighbor.Limit))), n)
 }
 
 // isPartOf reports whether an object owns the pod, directly or through another object. Then the pod is possibly the
