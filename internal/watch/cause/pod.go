@@ -28,7 +28,8 @@ func pod(s *subject.Subject) *verdict.Verdict {
 	if p.Status.Phase == corev1.PodFailed {
 		return failedPod(s, &p)
 	}
-	if !subject.HasFailedContainer(&p) {
+	// A network plugin is the cause of the problem of its node, not the reverse.
+	if !subject.HasFailedContainer(&p) && !subject.IsNetworkPlugin(&p) {
 		if v := failedNode(s, &p); v != nil {
 			return v
 		}

@@ -7,6 +7,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/glasshouse-project/glasshouse/internal/watch/cause/subject"
 	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
 	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
@@ -77,7 +78,7 @@ func awaitsObject(c *client, n *neighbor.Neighbor) *verdict.Verdict {
 	case isExplained(n):
 		return c.inherit(n, n)
 	}
-	return c.byServer(c.worst(c.Existing(c.Owned(n.Object.UID(), neighbor.Limit))), n)
+	return c.byServer(c.worst(subject.CurrentPods(c.Subject, n)), n)
 }
 
 // isPartOf reports whether an object owns the pod, directly or through another object. Then the pod is possibly the

@@ -2,6 +2,7 @@ package operator
 
 import (
 	"bytes"
+	"encoding/json"
 	"strings"
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/connection"
@@ -15,6 +16,9 @@ import (
 // resource contains the host name of the Service. The error is in the sentence of the resource or, if the resource has
 // no problem of its own, in a repeated warning.
 func Unreached(s *subject.Subject) *verdict.Verdict {
+	if subject.IsComplete(&s.Neighbor) {
+		return nil // An older warning does not matter any more.
+	}
 	reason, text := s.Own.Reason, s.Own.Sentence
 	if !s.Own.Severity.IsProblem() {
 		warning := s.RepeatedWarning("")
@@ -38,7 +42,10 @@ func Unreached(s *subject.Subject) *verdict.Verdict {
 // failedService returns the failed Service of a host name that contains a namespace, or nil. The controller possibly
 // runs in another namespace than the subject, so another host name can mean another Service.
 func failedService(s *subject.Subject, host string) *neighbor.Neighbor {
-	if !strings.Contains(host, ".") || !bytes.Contains(s.Text(), []byte(host)) {
+	spec := neighbor.Decode[struct {
+		Spec json.RawMessage `json:"spec"`
+	}](s.Object).Spec
+	if !strings.Contains(host, ".") || !bytes.Contains(spec, []byte(host)) {
 		return nil
 	}
 	namespace, name := connection.ServiceOf(s, host)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"regexp"
 	"slices"
+	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -32,11 +33,17 @@ func withoutCloud(s *subject.Subject) *verdict.Verdict {
 		}
 		managers = append(managers, found...)
 	}
+	// The node manager removes the taint, if the provider has one. The controller manager then does not.
+	if slices.ContainsFunc(managers, isNodeManager) {
+		managers = slices.DeleteFunc(managers, func(n neighbor.Neighbor) bool { return !isNodeManager(n) })
+	}
 	if len(managers) != 1 || !s.IsFailed(&managers[0]) {
 		return nil
 	}
 	return uninitializedBy(s, &managers[0])
 }
+
+func isNodeManager(n neighbor.Neighbor) bool { return strings.Contains(n.ID.Name(), "node-manager") }
 
 // maxWorkloads limits the workloads of each kind among which a cloud controller manager is searched for.
 const maxWorkloads = 10 * neighbor.Limit

@@ -2,6 +2,7 @@ package subject
 
 import (
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -34,7 +35,7 @@ func FailedAgent(s *Subject, node string, isAgent func(*corev1.Pod) bool) (agent
 		if agent != nil {
 			return nil
 		}
-		agent, isFailed = &n, s.HasProblem(&n) && HasFailedContainer(&p) && !neighbor.IsReady(&p)
+		agent, isFailed = &n, s.HasProblem(&n) && hasCrashed(&p) && !neighbor.IsReady(&p)
 	}
 	if !isFailed {
 		return nil
@@ -42,21 +43,36 @@ func FailedAgent(s *Subject, node string, isAgent func(*corev1.Pod) bool) (agent
 	return agent
 }
 
+// hasCrashed reports whether a container of a pod does not start, has failed, or failed before it was started again.
+func hasCrashed(p *corev1.Pod) bool {
+	return HasFailedContainer(p) || slices.ContainsFunc(ends(p), func(t *corev1.ContainerStateTerminated) bool {
+		return t.ExitCode != 0
+	})
+}
+
 // IsNetworkPlugin reports whether a pod installs a network plugin on its node: the pod belongs to a DaemonSet, and
 // mounts one of the folders in which container runtimes expect the configuration and the programs of such a plugin.
+// Plugins that only extend another plugin do not count, because they fail without the other one.
 func IsNetworkPlugin(p *corev1.Pod) bool {
 	isDaemon := slices.ContainsFunc(p.OwnerReferences, func(o metav1.OwnerReference) bool { return o.Kind == "DaemonSet" })
-	return isDaemon && slices.ContainsFunc(p.Spec.Volumes, func(v corev1.Volume) bool {
+	isChained := slices.ContainsFunc(p.Spec.Containers, func(c corev1.Container) bool {
+		return chainedPlugin.MatchString(c.Name) || chainedPlugin.MatchString(c.Image)
+	})
+	return isDaemon && !isChained && slices.ContainsFunc(p.Spec.Volumes, func(v corev1.Volume) bool {
 		return v.HostPath != nil && (isBelow(v.HostPath.Path, "/etc/cni") || isBelow(v.HostPath.Path, "/opt/cni"))
 	})
 }
 
+var chainedPlugin = regexp.MustCompile(`multus|whereabouts|(istio|linkerd)[a-z/-]*cni`)
+
 func isBelow(file, folder string) bool { return file == folder || strings.HasPrefix(file, folder+"/") }
 
-// IsServiceProxy reports whether a pod runs kube-proxy, which forwards the connections of its node to Services.
+// IsServiceProxy reports whether a pod forwards the connections of its node to Services: it runs kube-proxy, or a
+// program that can replace kube-proxy.
 func IsServiceProxy(p *corev1.Pod) bool {
-	const program = "kube-proxy"
+	programs := []string{"kube-proxy", "cilium-agent", "kube-router", "antrea-agent", "ovnkube-node", "ovnkube-controller"}
 	return p.Spec.HostNetwork && slices.ContainsFunc(p.Spec.Containers, func(c corev1.Container) bool {
-		return c.Name == program || len(c.Command) > 0 && path.Base(c.Command[0]) == program
+		return slices.Contains(programs, c.Name) ||
+			len(c.Command) > 0 && slices.Contains(programs, path.Base(c.Command[0]))
 	})
 }

@@ -57,10 +57,15 @@ func StoppedController(s *Subject, role, name string) *verdict.Verdict {
 		Sentences(s.Own.Sentence, s.Name(scaled)+" is scaled to zero"))
 }
 
-// controllers returns the workloads whose pods can be the controller of a driver.
+// controllers returns the workloads whose pods can be the controller of a driver. It returns nil if further ones
+// possibly exist.
 func controllers(s *Subject, role, driver string) (found []neighbor.Neighbor) {
 	for _, kind := range []string{"Deployment", "StatefulSet", "DaemonSet"} {
-		all := s.All(graph.Kind{Group: "apps", Kind: kind}, neighbor.AnyNamespace, maxWorkloads)
+		kind := graph.Kind{Group: "apps", Kind: kind}
+		all := s.All(kind, neighbor.AnyNamespace, maxWorkloads)
+		if len(all) == maxWorkloads || !KnowsAll(s, kind, "") {
+			return nil
+		}
 		for n := range all {
 			text, err := all[n].Object.JSON()
 			if err != nil || !bytes.Contains(text, []byte(driver)) {

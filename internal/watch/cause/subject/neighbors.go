@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
@@ -55,6 +56,20 @@ func (s *Subject) OrderlyOwner() *neighbor.Neighbor {
 		}
 	}
 	return nil
+}
+
+// CurrentPods returns the pods that an object owns and that have not ended, or all of its pods if each has ended.
+func CurrentPods(s *Subject, n *neighbor.Neighbor) []neighbor.Neighbor {
+	all := s.Existing(s.Owned(n.Object.UID(), neighbor.Limit))
+	all = slices.DeleteFunc(all, func(o neighbor.Neighbor) bool { return o.ID.Kind != graph.Kind{Kind: "Pod"} })
+	current := slices.DeleteFunc(slices.Clone(all), func(o neighbor.Neighbor) bool {
+		p := neighbor.Decode[corev1.Pod](o.Object)
+		return IsFinished(&p)
+	})
+	if len(current) > 0 {
+		return current
+	}
+	return all
 }
 
 // KnowsAll reports whether all objects of a kind in a namespace ("" for all namespaces) are known. It searches for an

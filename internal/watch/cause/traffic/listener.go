@@ -44,6 +44,7 @@ type parentRef struct {
 // usesOnlyGoodListeners reports whether the problem of a Gateway is the problem of listeners that the route does not
 // use, and all listeners that the route uses work.
 func usesOnlyGoodListeners(s *subject.Subject, n *neighbor.Neighbor) bool {
+	subject.Follow(s, n) // The result depends on the conditions of the listeners, not only on the verdict.
 	if n.Object.Verdict().Unpack().Via != nil {
 		return false // The problem is that of another object, such as the workload of the Gateway.
 	}

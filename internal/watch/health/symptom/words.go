@@ -90,7 +90,8 @@ var (
 	errorText = regexp.MustCompile(`(?i)\b(errors?|fail(ed|s|ing|ures?)?|cannot|can't|could not|couldn't|unable|` +
 		`denied|refused|forbidden|rejected|timed out|timeout|deadline exceeded|invalid|wrong|unauthorized|unreachable|` +
 		`insufficient|exceeded|unsupported|unsatisfiable|not (satisfiable|permitted|allowed|accepted|valid|supported)|` +
-		`not enough|panic|missing|conflict(s|ed|ing)?|expired|mismatch|bad request)\b`)
+		`not enough ([a-z]+ ){0,2}(space|disk|memory|cpu|storage|capacity|resources?|quota)|` +
+		`panic|missing|conflict(s|ed|ing)?|expired|mismatch|bad request)\b`)
 	noErrorText = regexp.MustCompile(`(?i)\b(no|0|zero|without( any)?) (errors?|failures?|failed|conflicts?)\b|` +
 		`\((errors?|failures?|failed)[:=] ?0[,;)]|` +
 		`the object has been modified`)
