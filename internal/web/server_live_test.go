@@ -165,7 +165,7 @@ func TestInvalidMessagesAreAnsweredWithErrors(t *testing.T) {
 		id            int
 		title, detail string
 	}{
-		{"not JSON", `oops`, 0, "Invalid JSON", "The frame is not JSON"},
+		{"not JSON", `oops`, 0, "Invalid JSON", "The message is not valid JSON"},
 		{"nothing", ``, 0, "Invalid JSON", ""},
 		{"empty array", ` [ ] `, 0, "Empty frame", "contains no message"},
 		{"unterminated array", `[{"op":`, 0, "Invalid JSON", ""},

@@ -32,7 +32,7 @@ func TestStatusListsWatchedResources(t *testing.T) {
 	}
 
 	page := s.get("/status", "Accept: text/html").body
-	_, row, _ := strings.Cut(page, `<tr data-state="live"><th scope="row"><a href="/r/core/v1/pods">pods</a>`)
+	_, row, _ := strings.Cut(page, `<tr data-state="live"><th scope="row"><a href="/r/core/v1/pods">Pods</a>`)
 	row, _, _ = strings.Cut(row, "</tr>")
 	if !regexp.MustCompile(`>Live for \d+[sm]<.*>3</td>`).MatchString(row) {
 		t.Errorf("row of the page is %q", row)

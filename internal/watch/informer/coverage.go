@@ -71,8 +71,8 @@ func (i *Informer) dropCoverage(filter func(namespace string) bool) (isRequested
 	return isRequested
 }
 
-// HasGap reports whether changes after offset can be missing in the journal for the given namespaces, because their
-// rows were removed. An empty list of namespaces means all.
+// HasGap reports whether changes after offset can be missing in the journal for the given namespaces, because one of
+// them was not watched for some time. Its rows were removed then. An empty list of namespaces means all.
 func (i *Informer) HasGap(namespaces []string, offset uint64) bool {
 	i.mu.Lock()
 	defer i.mu.Unlock()

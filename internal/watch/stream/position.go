@@ -21,7 +21,7 @@ type position struct {
 	cipher      cursor.Cipher
 
 	cursor     journal.Cursor
-	version    int    // The informer's version when data was sent. It changes with new columns or a dropped history.
+	version    int    // The informer's version when data was sent: see informer.State.
 	sentOffset uint64 // The offset in the last cursor that was sent. Not used for a restricted reader.
 	restricted cursor.Restricted
 	// isRepeated means that the cursor in the field restricted was sent two times. Before the next heartbeat or digest,

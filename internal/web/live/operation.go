@@ -153,7 +153,7 @@ func parseMessage(text []byte) ([]json.RawMessage, error) {
 
 func notJSON(err error) error {
 	return request.BadRequest("Invalid JSON",
-		`The frame is not JSON: %v. Send a message such as `+
+		`The message is not valid JSON: %v. Send a message such as `+
 			`{"op":"subscribe","id":1,"resource":"core/v1/pods","view":"rows"}.`, err)
 }
 
@@ -165,7 +165,7 @@ func parseOperation(raw []byte) (*operation, error) {
 	decoder.DisallowUnknownFields()
 	err := decoder.Decode(o)
 	if err == nil && decoder.Decode(new(json.RawMessage)) != io.EOF {
-		return nil, notJSON(errors.New("unexpected data after the message"))
+		return nil, notJSON(errors.New("unexpected data after the first JSON value"))
 	}
 	var typeErr *json.UnmarshalTypeError
 	switch {

@@ -103,14 +103,14 @@ func deletePod(ctx context.Context, w clients) (string, error) {
 	api := w.typed.CoreV1().Pods(t.namespace)
 	pods, err := api.List(ctx, metav1.ListOptions{LabelSelector: "app.kubernetes.io/name=" + t.name})
 	if err != nil {
-		return "", fmt.Errorf("evict a pod: %w", err)
+		return "", fmt.Errorf("delete a pod: %w", err)
 	}
 	if len(pods.Items) == 0 {
-		return "", fmt.Errorf("evict a pod: %s/%s has no pods", t.namespace, t.name)
+		return "", fmt.Errorf("delete a pod: %s/%s has no pods", t.namespace, t.name)
 	}
 	name := pods.Items[rand.IntN(len(pods.Items))].Name //nolint:gosec // this random number is not security-relevant
 	if err := api.Delete(ctx, name, metav1.DeleteOptions{}); err != nil {
-		return "", fmt.Errorf("evict a pod: %w", err)
+		return "", fmt.Errorf("delete a pod: %w", err)
 	}
 	return fmt.Sprintf("pod %s/%s is deleted", t.namespace, name), nil
 }

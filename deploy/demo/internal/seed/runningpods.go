@@ -76,7 +76,7 @@ func ensureReplicaSet(ctx context.Context, client kubernetes.Interface, i, repli
 		set, err = client.AppsV1().ReplicaSets(Big).Get(ctx, name+"-7d4b9c6f58", metav1.GetOptions{})
 	}
 	if err != nil {
-		return nil, fmt.Errorf("create a ReplicaSet: %w", err)
+		return nil, fmt.Errorf("create or read the ReplicaSet of load pods: %w", err)
 	}
 	return set, nil
 }

@@ -56,8 +56,8 @@ func (s *Subject) Complete(v *verdict.Verdict) {
 	}
 }
 
-// sourceOf returns the resource and namespace that a text about a cause is from. If the cluster does not serve the kind
-// of a missing object, only the subject names this object, so the source is the subject itself.
+// sourceOf returns the source of the sentence about a cause. If the cause is missing, and the cluster does not serve
+// its kind, this sentence is from the subject alone, so the source is the subject.
 func sourceOf(c *verdict.Cause) verdict.Sources {
 	if c.Missing && c.Resource == "" {
 		return verdict.Own

@@ -12,7 +12,8 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
-// Ingress explains why requests to an Ingress reach no pod.
+// Ingress explains an Ingress whose requests reach no pod, that has no address, or that refers to a missing Secret or
+// an expired certificate.
 func Ingress(s *subject.Subject) *verdict.Verdict {
 	o := neighbor.Decode[networking.Ingress](s.Object)
 	if class := o.Spec.IngressClassName; class != nil {

@@ -279,8 +279,8 @@ func (r *Reconciler) candidates(ctx context.Context, requestedOnly bool) (names,
 	})
 }
 
-// forgetExcept deletes the permissions, estimates and probes of namespaces that are not in sortedNamespaces. It keeps
-// those with the key "" (the feed for all namespaces).
+// forgetExcept deletes the permissions, estimates, probes and statuses of namespaces that are not in sortedNamespaces.
+// It keeps those with the key "" (the feed for all namespaces).
 func (r *Reconciler) forgetExcept(sortedNamespaces []string) {
 	isOther := func(ns string) bool {
 		_, isKept := slices.BinarySearch(sortedNamespaces, ns)

@@ -30,7 +30,7 @@ export interface SpecChange extends ObjectRef {
   readonly isCreation: boolean; // whether the object has not changed since its creation
 }
 
-/** Failed or degraded objects with the same cause. The inherited fields describe the object to examine first. */
+/** Failed or degraded objects with the same cause. The fields of Member describe the object to examine first. */
 export interface Finding extends Member {
   readonly since: string; // start of the problem; empty if unknown
   readonly count: number; // number of objects with this problem

@@ -45,7 +45,8 @@ function objectLink(v: unknown): Piece | null {
   return link(text(valueAt(v, "apiVersion")) || "v1", kind, ns, name, `${kind} ${where}${name}`.trim());
 }
 
-// Returns the part of the object that an event regards, such as "spec.containers{web}".
+// Returns the part of the object that an event regards. For "spec.containers{web}", the text is "web", and the tooltip
+// is the complete path.
 function partPiece(v: unknown): Piece | null {
   const path = scalar(valueAt(v, "fieldPath"));
   return piece(/\{(.+)\}$/.exec(path)?.[1] ?? path, { title: path, level: "quiet" });
