@@ -350,7 +350,7 @@ func TestInvalidInputIsReported(t *testing.T) {
 	defer cancel()
 	conn := dial(ctx, t, d)
 	for _, test := range []struct{ message, want string }{
-		{`nonsense`, "not JSON"},
+		{`nonsense`, "not valid JSON"},
 		{`{"op":"subscribe","id":"1"}`, "integer"},
 		{`{"op":"subscribe","id":1,"resource":"core/v1/pods","lables":"a=b"}`, "lables"},
 		{`{"op":"watch","id":1}`, "subscribe"},

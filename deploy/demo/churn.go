@@ -26,7 +26,7 @@ func churn(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		return cluster.ExitError{Code: 2}
 	}
 	if flags.NArg() > 0 || *pods <= 0 || *rate <= 0 || *duration <= 0 {
-		return errors.New("--pods, --rate and --for must be positive, and there are no other arguments")
+		return errors.New("--pods, --rate and --for must be positive; arguments without a flag are not allowed")
 	}
 	ctx, stop := withSignals(ctx)
 	defer stop()

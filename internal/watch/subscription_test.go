@@ -396,7 +396,7 @@ func TestChangedColumnsCauseSnapshot(t *testing.T) {
 	})
 }
 
-func TestLargeSnapshotIsSentInParts(t *testing.T) {
+func TestLargeSnapshotIsSentInSeveralMessages(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
 		for i := range 60 {

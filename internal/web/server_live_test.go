@@ -103,7 +103,7 @@ func (c *tab) checkAlive() {
 	c.Send(`{"op":"unsubscribe","id":999}`)
 }
 
-func TestSubscriptionsSendSnapshotsAndEvents(t *testing.T) {
+func TestSubscriptionsSendSnapshotsAndChanges(t *testing.T) {
 	s := newSite(t)
 	c := s.open(http.Header{"Origin": {"http://" + s.addr}})
 	c.Send(`[{"op":"subscribe","id":1,"resource":"core/v1/pods","ns":["a"],"labels":"app=web"},
@@ -229,7 +229,7 @@ func TestInvalidMessagesAreAnsweredWithErrors(t *testing.T) {
 		},
 		{
 			"view resources with a namespace", `{"op":"subscribe","id":1,"view":"resources","ns":["a"]}`, 1,
-			"Invalid resources subscription", "no other member",
+			"Invalid resources subscription", "only id is allowed",
 		},
 		{
 			"view resources with a resource", `{"op":"subscribe","id":1,` + pods + `,"view":"resources"}`, 1,

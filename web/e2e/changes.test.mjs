@@ -132,7 +132,7 @@ await test("changes", { timeout: 240_000 }, async (t) => {
     );
   });
 
-  await t.test("heartbeats form one line, and more than 200 changes are shown in pages", async (t) => {
+  await t.test("consecutive minor changes form one line, and a button shows changes beyond 200", async (t) => {
     const leases = `/apis/coordination.k8s.io/v1/namespaces/${ns}/leases`;
     await create(leases, { metadata: { name: "beat" }, spec: { holderIdentity: "a", leaseDurationSeconds: 15 } });
     const page = await open(t, tab("beat", "coordination.k8s.io/v1/leases"));
@@ -273,7 +273,7 @@ await test("changes", { timeout: 240_000 }, async (t) => {
     );
   });
 
-  await t.test("the activity of a list", async (t) => {
+  await t.test("the activity of a list shows changes with authors, and subscribes when it is opened", async (t) => {
     await create(`/apis/apps/v1/namespaces/${ns}/deployments`, deployment("busy", 0));
     const page = await newPage(t, browser);
     await openLive(page, `${dashboard.url}r/apps/v1/deployments?ns=${ns}`);

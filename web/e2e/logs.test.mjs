@@ -256,7 +256,7 @@ await test("logs", { timeout: 240_000 }, async (t) => {
     assert.ok((await texts(page)).includes("before it was deleted"), "the lines that were already read are kept");
   });
 
-  await t.test("an API server outage is reported as such, not as a lost server", async (t) => {
+  await t.test("an API server outage is not reported as a lost connection to Glasshouse", async (t) => {
     const link = await gate(t);
     const own = await Dashboard.start(t, { flags: link.flags });
     const page = await newPage(t, browser);
@@ -310,7 +310,7 @@ await test("logs", { timeout: 240_000 }, async (t) => {
     }
   });
 
-  await t.test("more tabs than browser connections follow logs without blocking other pages", async (t) => {
+  await t.test("many browser tabs follow logs without blocking other pages", async (t) => {
     const first = await open(t, "talker");
     const tabs = [first];
     for (let n = 1; n < 7; n++) tabs.push(await first.context().newPage());

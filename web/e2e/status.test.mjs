@@ -82,7 +82,7 @@ await test("status", { timeout: 120_000 }, async (t) => {
     assert.doesNotMatch(await page.locator("#status").innerText(), /Live|Updated/);
   });
 
-  await t.test("an unreachable server is reported, and its data is not shown as current", async (t) => {
+  await t.test("an unreachable Glasshouse is reported, and its data is not shown as current", async (t) => {
     const allow = [/ERR_CONNECTION_REFUSED/, /WebSocket/, /Failed to load resource/];
     const restarted = await Dashboard.start(t);
     const page = await newPage(t, browser, { allow });

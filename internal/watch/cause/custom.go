@@ -89,7 +89,8 @@ func istioGateway(s *subject.Subject) *verdict.Verdict {
 	return custom(s)
 }
 
-// explained explains the problem of a custom resource by its own message or by its events.
+// explained tries the rules for a custom resource whose used and owned objects have no problem: its messages, the
+// objects that its status or a message names, its controller, and its events.
 func explained(s *subject.Subject) *verdict.Verdict {
 	for _, rule := range []rule{
 		workingJob, mention.Object, mention.MissingPart, mention.ReferenceProblem, statusProblem, mention.Selecting,

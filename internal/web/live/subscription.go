@@ -77,21 +77,21 @@ func (s *session) follow(ctx context.Context, o *operation, window *query.Window
 	switch {
 	case o.View == viewResources && o.hasSelection():
 		return request.BadRequest("Invalid resources subscription",
-			"The view resources covers all resources, and allows no other member but id.")
+			"The view resources covers all resources, so besides op and view, only id is allowed.")
 	case o.View == viewResources:
 		return s.followResources(ctx, o.ID)
 	case o.View == viewLog:
 		return s.followLog(ctx, o)
 	case o.View == viewOverview && o.Resource+o.Labels+o.Fields+o.Name+o.Cursor != "":
 		return request.BadRequest("Invalid overview subscription",
-			"The view overview covers several resources, and allows no other member but id and ns.")
+			"The view overview covers several resources, so besides op and view, only id and ns are allowed.")
 	case o.View == viewOverview:
 		return s.followOverview(ctx, o)
 	case o.View == viewRates:
 		return s.followRates(ctx, o)
 	case o.View == viewExplanation && (o.Labels+o.Fields+o.Cursor != "" || o.Watched):
 		return request.BadRequest("Invalid explanation subscription",
-			"The view explanation allows no other members but id, resource, ns and name.")
+			"Besides op and view, the view explanation allows only id, resource, ns and name.")
 	case o.View == viewExplanation:
 		return s.followExplanation(ctx, o)
 	}

@@ -21,7 +21,7 @@ func (c Class) Check(r *http.Request) error {
 	switch {
 	case c == Public:
 	case !known:
-		return errors.New("the caller of the request was not identified")
+		return errors.New("the sender of the request was not identified, which is a bug of this route")
 	case from.Err != nil:
 		return from.Err
 	case c == NotGuests && from.Identity.Viewer.Scope != nil:

@@ -80,7 +80,7 @@ func (r *Response) reserve(ctx context.Context) error {
 	if err != nil && ctx.Err() == nil {
 		return &request.Problem{
 			Title: "Too many requests", Status: http.StatusTooManyRequests,
-			Detail: "The memory for responses is in use. If you have many open requests, read or close some of them. " +
+			Detail: "All memory for responses is in use. If you have many open responses, read or close some of them. " +
 				"Then retry.",
 		}
 	}
@@ -167,8 +167,8 @@ func (r *Response) SetWriteDeadline(at time.Time) error {
 	return r.controller.SetWriteDeadline(at)
 }
 
-// Abort implements limit.Response. It closes the connection after closeAfter, because an HTTP/2 write deadline does
-// not end a blocked stream.
+// Abort implements limit.Response. If the response has not ended after closeAfter, Abort also closes the connection,
+// because an HTTP/2 write deadline does not end a blocked stream.
 func (r *Response) Abort() {
 	// Ignore the error of a connection without write deadlines: its response ends when the current piece is written.
 	_ = r.SetWriteDeadline(time.Now())

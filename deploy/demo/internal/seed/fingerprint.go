@@ -46,7 +46,7 @@ func wasApplied(ctx context.Context, client kubernetes.Interface, hash string) (
 func recordApplied(ctx context.Context, client kubernetes.Interface, hash string) error {
 	record := corev1ac.ConfigMap(recordName, recordNamespace).WithData(map[string]string{"fingerprint": hash})
 	if _, err := client.CoreV1().ConfigMaps(recordNamespace).Apply(ctx, record, applyAs("demo")); err != nil {
-		return fmt.Errorf("record the workload: %w", err)
+		return fmt.Errorf("store the fingerprint of the workload: %w", err)
 	}
 	return nil
 }

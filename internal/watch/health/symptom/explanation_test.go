@@ -8,7 +8,7 @@ import (
 
 // The last operation, a condition, or the state itself can explain a bad state. Without an error, an object that waits
 // has no problem.
-func TestExplainedByOtherMembers(t *testing.T) {
+func TestBadStateIsExplainedByAnyStatusMember(t *testing.T) {
 	const tokens = "{type: Tokens, status: 'False', reason: TokenError, message: scopes are missing}"
 	const synced = "{type: Synced, status: 'False', message: cannot connect}"
 	const tested = "{type: Tested, status: 'False', message: not run yet}"

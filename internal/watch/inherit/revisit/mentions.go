@@ -22,7 +22,7 @@ func (m *Mentions) Reset() {
 	m.of, m.by = make(map[graph.ID][]graph.ID), make(map[graph.ID][]graph.ID)
 }
 
-// Set replaces the objects that the message of an object names.
+// Set records which objects the message of an object names. It replaces the earlier record.
 func (m *Mentions) Set(id graph.ID, named []graph.ID) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

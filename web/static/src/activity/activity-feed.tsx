@@ -209,7 +209,7 @@ export class ActivityFeed {
               this.draw();
             }}
           />
-          <label title="Minor changes affect only heartbeats, resource versions and similar fields">
+          <label title="Minor changes affect only lease renewals, resource versions and similar fields">
             <input
               type="checkbox"
               checked={showMinor}

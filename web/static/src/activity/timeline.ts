@@ -1,5 +1,5 @@
-// Groups the changes for an object's changes tab. Consecutive minor changes, such as heartbeats, form one line, and so
-// do consecutive updates of the status.
+// Groups the changes for an object's changes tab. Consecutive minor changes, such as lease renewals, form one line,
+// and so do consecutive updates of the status.
 
 import { fieldsOf, type Field } from "../model/fields.ts";
 import type { HistoryStep } from "../model/history.ts";

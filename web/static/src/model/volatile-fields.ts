@@ -1,12 +1,12 @@
-// Fields whose changes are rarely of interest, such as heartbeats and resource versions.
+// Fields whose changes are rarely of interest, such as times of lease renewals and resource versions.
 
 import type { PatchOp } from "../net/wire.ts";
 
-const heartbeats = new Set(["lastProbeTime", "lastHeartbeatTime", "lastUpdateTime", "renewTime", "observedGeneration"]);
+const times = new Set(["lastProbeTime", "lastHeartbeatTime", "lastUpdateTime", "renewTime", "observedGeneration"]);
 const counters = new Set(["metadata.resourceVersion", "metadata.generation"]);
 
 export const isVolatile = (path: readonly string[]): boolean =>
-  heartbeats.has(path.at(-1) ?? "") || counters.has(path.join("."));
+  times.has(path.at(-1) ?? "") || counters.has(path.join("."));
 
 /** The compare page ignores these fields by default, because they differ between any two objects. */
 export const identityFields: readonly (readonly string[])[] = [

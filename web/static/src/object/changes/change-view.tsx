@@ -13,7 +13,7 @@ import { Author, ChangeTime } from "../../ui/author.tsx";
 import { memo, useNow } from "../../ui/view.tsx";
 import type { Change, JsonObject } from "../../net/wire.ts";
 
-/** Shows one change, or a collapsed run of minor changes (such as heartbeats) or of status updates. */
+/** Shows one change, or a collapsed run of minor changes (such as lease renewals) or of status updates. */
 export const ChangeGroup = memo(({ group, layout }: { group: StepGroup; layout: DiffLayout }) => {
   const [wasOpened, setOpened] = useState(false);
   const [{ step, fields, isMinor }] = group;
@@ -21,7 +21,7 @@ export const ChangeGroup = memo(({ group, layout }: { group: StepGroup; layout: 
   if (!isMinor && !burst) return <ChangeEntry step={step} fields={fields} layout={layout} />;
   return (
     <details class="minor-changes" onToggle={(e) => e.currentTarget.open && setOpened(true)}>
-      <summary title={burst ? undefined : "Heartbeats, resource versions and similar fields"}>
+      <summary title={burst ? undefined : "Lease renewals, resource versions and similar fields"}>
         {burst ? <Burst group={group} /> : `${group.length} minor ${group.length === 1 ? "change" : "changes"}`}
         <ChangeTime at={step.change.time} />
       </summary>
@@ -88,7 +88,7 @@ function ChangeEntry({ step, fields, layout }: ChangeEntryProps) {
           <button
             type="button"
             class="copy"
-            title="Show heartbeats, resource versions and similar fields"
+            title="Show lease renewals, resource versions and similar fields"
             onClick={() => setShowsMinor(true)}
           >
             {`${minor.length} minor ${minor.length === 1 ? "field" : "fields"}`}
@@ -107,8 +107,8 @@ function missedText({ before, after }: HistoryStep): string {
   if (before === null || after === null) return missed;
   const uid = (o: JsonObject): unknown => valueAt(o, ["metadata", "uid"]);
   return uid(before) === uid(after)
-    ? `${missed}; only their total is shown`
-    : "The object was deleted and recreated before this time; only the total difference is shown";
+    ? `${missed}; only their combined difference is shown`
+    : "The object was deleted and recreated before this time; only the combined difference is shown";
 }
 
 function CopyButton({ change }: { change: Change }) {

@@ -10,7 +10,7 @@ export const stateLabels: Readonly<Record<NodeState, readonly [string, string, s
   there: ["", "", ""],
   missing: ["bad", "✕", "missing"],
   forbidden: ["warn", "⊘", "forbidden"],
-  unknown: ["quiet", "?", "not checked"],
+  unknown: ["quiet", "?", "not examined"],
 };
 
 export function stateElements(node: GraphNode): HTMLElement[] {
