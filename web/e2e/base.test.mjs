@@ -106,7 +106,7 @@ await test("a base path behind a proxy", { timeout: 180_000 }, async (t) => {
     await become("the path of the watch status page", () => path(page), `${base}/status`);
     await until("the list of watched resources", () => page.locator("#scopes tr").count());
     await page
-      .locator("#scopes a", { hasText: /^configmaps$/ })
+      .locator("#scopes a", { hasText: /^ConfigMaps$/ })
       .first()
       .click();
     await become(
