@@ -67,6 +67,11 @@ await test("contexts", { timeout: 180_000 }, async (t) => {
     await page.locator("#cluster-pop button", { hasText: context }).first().click();
   };
   const check = async (page, what) => {
+    // During a transition, colors have a lower contrast.
+    await page.evaluate(async () => {
+      const ending = document.getAnimations().filter((a) => a.effect.getComputedTiming().iterations !== Infinity);
+      await Promise.allSettled(ending.map((a) => a.finished));
+    });
     const found = await page.evaluate(
       async (values) =>
         (await window.axe.run(document, { runOnly: { type: "tag", values } })).violations.map(

@@ -186,7 +186,7 @@ await test("sharing", { timeout: 300_000 }, async (t) => {
     await become("the number of links", () => owner.locator(".share-links > li").count(), 2);
     const lines = () => owner.locator(".share-links > li").allInnerTexts();
     assert.ok(
-      (await lines()).every((l) => l.includes(`configmaps in ${ns} with app=web`)),
+      (await lines()).every((l) => l.includes(`ConfigMaps in ${ns} with app=web`)),
       "each link has a description",
     );
     assert.ok((await lines()).some((l) => l.includes("for <b>Anna</b>")));

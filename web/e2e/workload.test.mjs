@@ -142,7 +142,9 @@ await test("workload", { timeout: 240_000 }, async (t) => {
       strategic,
     );
     await become("the number of revisions", () => rows.count(), 2);
-    assert.match(await rows.first().innerText(), /2\s*latest\s+e2e:2\s+main 1 → 2/);
+    await until("the latest revision with its image", async () =>
+      /2\s*latest\s+e2e:2\s+main 1 → 2/.test(await rows.first().innerText()),
+    );
     await rows.first().getByRole("button").click();
     const field = page.locator(".revision-fields .field");
     assert.equal(await field.locator(".path").innerText(), "spec.containers[main].image");
