@@ -129,7 +129,7 @@ await test("a base path behind a proxy", { timeout: 180_000 }, async (t) => {
       .first()
       .click();
     assert.equal(path(page), `${base}/r/core/v1/configmaps`);
-    await page.locator("#q").fill("a-1");
+    await page.locator("#q").fill(`${ns}/a-1`); // Other tests also create objects with this name.
     await page.locator("#filters button[type=submit]").click();
     assert.equal(path(page), `${base}/r/core/v1/configmaps`);
     await page.locator("#tbody a", { hasText: "a-1" }).first().click();
