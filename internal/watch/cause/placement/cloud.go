@@ -1,16 +1,13 @@
 package placement
 
 import (
-	"bytes"
 	"regexp"
 	"slices"
 	"strings"
 
-	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/subject"
-	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
 	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
@@ -25,13 +22,13 @@ func withoutCloud(s *subject.Subject) *verdict.Verdict {
 	if !slices.ContainsFunc(neighbor.Decode[corev1.Node](s.Object).Spec.Taints, isTaint) {
 		return nil
 	}
-	var managers []neighbor.Neighbor
-	for _, kind := range []string{"DaemonSet", "Deployment", "StatefulSet"} {
-		found, ok := cloudManagers(s, graph.Kind{Group: "apps", Kind: kind})
-		if !ok {
-			return nil
-		}
-		managers = append(managers, found...)
+	managers, ok := subject.Workloads(s, func(all []corev1.Container) bool { return slices.ContainsFunc(all, isManager) },
+		"cloud-controller-manager", "cloud-node-manager")
+	if !ok {
+		return nil
+	}
+	for n := range managers {
+		subject.Follow(s, &managers[n])
 	}
 	// The node manager removes the taint, if the provider has one. The controller manager then does not.
 	if slices.ContainsFunc(managers, isNodeManager) {
@@ -45,34 +42,9 @@ func withoutCloud(s *subject.Subject) *verdict.Verdict {
 
 func isNodeManager(n neighbor.Neighbor) bool { return strings.Contains(n.ID.Name(), "node-manager") }
 
-// maxWorkloads limits the workloads of each kind among which a cloud controller manager is searched for.
-const maxWorkloads = 10 * neighbor.Limit
-
 // manager matches the name of a program that initializes the nodes of a cloud provider, at the end of the name of a
 // container, an image or a command.
 var manager = regexp.MustCompile(`(?:^|[/-])cloud-(?:controller|node)-manager(?:[:@]|$)`)
-
-// cloudManagers returns the workloads of a kind that initialize the nodes of a cloud provider. ok is false if there are
-// possibly further ones.
-func cloudManagers(s *subject.Subject, kind graph.Kind) (found []neighbor.Neighbor, ok bool) {
-	all := s.All(kind, neighbor.AnyNamespace, maxWorkloads)
-	if len(all) == maxWorkloads || !subject.KnowsAll(s, kind, "") {
-		return nil, false
-	}
-	for n := range all {
-		text, _ := all[n].Object.JSON()
-		if !bytes.Contains(text, []byte("cloud-controller-manager")) && !bytes.Contains(text, []byte("cloud-node-manager")) {
-			continue // This is so for most workloads, so do not decode them.
-		}
-		// The members that a DaemonSet lacks are not used.
-		containers := neighbor.Decode[appsv1.Deployment](all[n].Object).Spec.Template.Spec.Containers
-		if slices.ContainsFunc(containers, isManager) {
-			subject.Follow(s, &all[n])
-			found = append(found, all[n])
-		}
-	}
-	return found, true
-}
 
 func isManager(c corev1.Container) bool {
 	return manager.MatchString(c.Name) || manager.MatchString(c.Image) ||

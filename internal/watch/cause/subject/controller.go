@@ -13,7 +13,7 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
-// maxWorkloads limits how many workloads of a kind are searched for a controller.
+// maxWorkloads limits how many workloads of a kind are searched.
 const maxWorkloads = 10 * neighbor.Limit
 
 // workload is the part of a Deployment, a StatefulSet or a DaemonSet that shows whether its pods run.
@@ -35,7 +35,10 @@ func StoppedController(s *Subject, role, name string) *verdict.Verdict {
 	if name == "" || !s.Own.Severity.IsProblem() && !s.IsSettled() {
 		return nil
 	}
-	all := controllers(s, role, name)
+	all, ok := Workloads(s, func(c []corev1.Container) bool { return isController(c, role, name) }, name)
+	if !ok {
+		return nil
+	}
 	var scaled *neighbor.Neighbor
 	for n := range all {
 		Follow(s, &all[n])
@@ -57,27 +60,29 @@ func StoppedController(s *Subject, role, name string) *verdict.Verdict {
 		Sentences(s.Own.Sentence, s.Name(scaled)+" is scaled to zero"))
 }
 
-// controllers returns the workloads whose pods can be the controller of a driver. It returns nil if further ones
-// possibly exist.
-func controllers(s *Subject, role, driver string) (found []neighbor.Neighbor) {
-	for _, kind := range []string{"Deployment", "StatefulSet", "DaemonSet"} {
-		kind := graph.Kind{Group: "apps", Kind: kind}
+// Workloads returns the Deployments, StatefulSets and DaemonSets of all namespaces that contain one of the words, and
+// whose containers match. The result ok is false if further ones possibly exist.
+func Workloads(
+	s *Subject, matches func([]corev1.Container) bool, words ...string,
+) (found []neighbor.Neighbor, ok bool) {
+	for _, name := range []string{"Deployment", "StatefulSet", "DaemonSet"} {
+		kind := graph.Kind{Group: "apps", Kind: name}
 		all := s.All(kind, neighbor.AnyNamespace, maxWorkloads)
 		if len(all) == maxWorkloads || !KnowsAll(s, kind, "") {
-			return nil
+			return nil, false
 		}
 		for n := range all {
-			text, err := all[n].Object.JSON()
-			if err != nil || !bytes.Contains(text, []byte(driver)) {
-				continue // Do not decode it.
+			text, _ := all[n].Object.JSON()
+			hasWord := func(word string) bool { return bytes.Contains(text, []byte(word)) }
+			if !slices.ContainsFunc(words, hasWord) {
+				continue // This is so for most workloads, so do not decode them.
 			}
-			o := neighbor.Decode[workload](all[n].Object)
-			if isController(o.Spec.Template.Spec.Containers, role, driver) {
+			if matches(neighbor.Decode[workload](all[n].Object).Spec.Template.Spec.Containers) {
 				found = append(found, all[n])
 			}
 		}
 	}
-	return found
+	return found, true
 }
 
 // isController reports whether the names of the containers or their settings contain the role of a controller, and the
