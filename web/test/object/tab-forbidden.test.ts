@@ -8,6 +8,7 @@ import { RelatedTab } from "../../static/src/object/related/related-tab.tsx";
 import type { TabHost, TabData } from "../../static/src/object/tab.ts";
 import { defaultLog } from "../../static/src/model/view.ts";
 import { Upstream } from "../fake-log-server.ts";
+import { node } from "./related/graph-fixture.ts";
 
 const nextTask = (): Promise<void> => new Promise((done) => setTimeout(done, 5));
 const host = {
@@ -122,15 +123,6 @@ void test("the log of a deleted pod stays, and is not requested again after an i
 
 void test("losing permission removes the names of related objects", async () => {
   localStorage.setItem("related-as", "list");
-  const node = (id: string): object => ({
-    id,
-    ref: "core/v1/pods",
-    kind: "Pod",
-    ns: "a",
-    name: id,
-    uid: id,
-    state: "there",
-  });
   globalThis.fetch = () =>
     Promise.resolve(
       Response.json({

@@ -8,17 +8,9 @@ import { emptyText } from "../../../static/src/object/related/searched.tsx";
 import type { Handler } from "../../../static/src/net/live.ts";
 import { RelatedTab } from "../../../static/src/object/related/related-tab.tsx";
 import type { TabHost, TabData } from "../../../static/src/object/tab.ts";
+import { node } from "./graph-fixture.ts";
 
 const nextTask = (): Promise<void> => new Promise((done) => setTimeout(done, 5));
-const node = (id: string): object => ({
-  id,
-  ref: "core/v1/pods",
-  kind: "Pod",
-  ns: "a",
-  name: id,
-  uid: id,
-  state: "there",
-});
 
 void test("the graph is refreshed while visible, and is live if the server reports changes", async () => {
   localStorage.setItem("related-as", "list");
