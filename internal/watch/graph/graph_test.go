@@ -98,6 +98,11 @@ func (m model) check(t *testing.T, g *graph.Graph) {
 			return slices.ContainsFunc(o.Owners, func(r objectrefs.Ref) bool { return r.UID == owner })
 		}))
 	}
+	for _, kind := range []graph.Kind{pod, service} {
+		wantSame(t, "all "+kind.Kind, g.OfKind(kind), m.scan(func(id graph.ID, _ *objectrefs.Object) bool {
+			return id.Kind == kind
+		}))
+	}
 	for id, o := range m {
 		switch id.Kind {
 		case service:
@@ -244,6 +249,7 @@ func BenchmarkGraphLookups(b *testing.B) {
 		"selected":  func() { g.Selected("ns-99", selector, all) },
 		"selectors": func() { g.Selectors(id) },
 		"uses":      func() { g.References(id) },
+		"kind":      func() { g.OfKind(configMap) },
 	} {
 		b.Run(strings.ReplaceAll(name, " ", "-"), func(b *testing.B) {
 			for b.Loop() {

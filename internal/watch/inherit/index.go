@@ -184,7 +184,7 @@ func (i *index) Find(id graph.ID) neighbor.Neighbor {
 func (i *index) All(kind graph.Kind, namespace string, limit int) (found []neighbor.Neighbor) {
 	ids := i.graph.In(kind, namespace)
 	if namespace == neighbor.AnyNamespace {
-		ids = i.graph.All(func(other graph.Kind) bool { return other == kind })
+		ids = i.graph.OfKind(kind)
 	}
 	slices.SortFunc(ids, func(a, b graph.ID) int { return cmp.Compare(a.Key, b.Key) })
 	for _, id := range ids[:min(limit, len(ids))] {
