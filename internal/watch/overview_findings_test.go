@@ -191,3 +191,32 @@ func TestOverviewStatesOmittedResourceTypes(t *testing.T) {
 		}
 	})
 }
+
+// The overview of a guest does not name the namespaces that the program may read.
+func TestOverviewHidesNamespacesFromGuests(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := apitest.New(t, causeKinds()...)
+		server.Set("core/v1/namespaces", apitest.Item{Name: "a"}, apitest.Item{Name: "b"})
+		allowOnly(server, "a", "b")
+		cluster := runClusterWith(t, server, watch.Options{
+			InheritVerdicts: true, Log: slog.New(slog.DiscardHandler),
+		})
+		defer cluster.For(watch.Viewer{Program: true}).KeepOverview()()
+		advance(time.Minute)
+		namespacesFor := func(v watch.Viewer) []string {
+			for _, w := range overviewFor(t, cluster, v, watch.OverviewQuery{}).Watched {
+				if w.Resource == pods {
+					return w.Status.Namespaces
+				}
+			}
+			t.Fatal("the overview contains no pods")
+			return nil
+		}
+		if got, want := namespacesFor(watch.Viewer{Program: true}), []string{"a", "b"}; !slices.Equal(got, want) {
+			t.Errorf("program: got %q, want %q", got, want)
+		}
+		if got := namespacesFor(sharedWith(watch.Part{Resource: pods, Labels: "app=none"})); got != nil {
+			t.Errorf("guest: got the namespaces %q", got)
+		}
+	})
+}

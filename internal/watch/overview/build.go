@@ -14,6 +14,7 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/compact"
 	"github.com/glasshouse-project/glasshouse/internal/watch/event"
 	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
+	"github.com/glasshouse-project/glasshouse/internal/watch/informer/shared"
 	"github.com/glasshouse-project/glasshouse/internal/watch/inherit"
 	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
 	"github.com/glasshouse-project/glasshouse/internal/watch/permit"
@@ -168,14 +169,11 @@ func (b *builder) addWatched() {
 			continue
 		}
 		planned++
-		now := w.Informer.CurrentState(f.Namespaces)
+		now := shared.Of(w.Informer).VisibleState(f)
 		entry := Watched{Resource: w.Resource.Ref(), Kind: w.Resource.Kind, Status: now.Status}
 		if b.isComplete(f) && len(f.Namespaces) == 0 {
 			stats := w.Informer.Stats()
 			entry.Objects, entry.Bytes = stats.Objects, stats.CacheBytes
-		}
-		if b.isGuest() {
-			entry.Reason = now.Status.PublicReason
 		}
 		switch now.Status.State {
 		case status.Live:
