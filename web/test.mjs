@@ -8,7 +8,9 @@ const web = import.meta.dirname;
 const out = mkdtempSync(join(tmpdir(), "glasshouse-test-"));
 let status = 1;
 try {
-  const tests = readdirSync(join(web, "test"), { recursive: true }).filter((f) => /\.test\.tsx?$/.test(f));
+  const tests = readdirSync(join(web, "test"), { recursive: true }).filter(
+    (f) => /\.test\.tsx?$/.test(f) && f.includes(process.argv[2] ?? ""),
+  );
   const build = [
     "tool",
     "esbuild",

@@ -34,17 +34,21 @@ type ChangeBatch struct {
 	IsSnapshot bool
 	Objects    []*Item
 	// Changes are in the order in which they happened. If a change has Memo.CoverageOnly, its object did not change: the
-	// namespace has just been added to or removed from the watched namespaces.
+	// namespace has just been added to or removed from the watched namespaces. If the resourceVersion of an update is the
+	// previous one, only the verdict of the object is new.
 	Changes []*event.Change
-	// Status describes how current the data is. If a batch has neither objects nor changes, only the status is new.
+	// Status describes how current the data is. If a batch has neither objects nor changes, only the status is new. If
+	// Status.Namespaces is not nil, the batch contains objects of these namespaces only.
 	Status status.Status
 	// Position identifies the state after this batch. While the Cluster runs, ReadChanges can continue at a Position.
-	// After a restart of the program, ReadChanges starts with a snapshot instead.
+	// After a restart of the program, ReadChanges starts with a snapshot instead. To find what has changed meanwhile,
+	// store the resourceVersion of each object, and compare it with the snapshot.
 	Position string
 }
 
 // ReadChanges returns a reader of the changes after the Position of an earlier ChangeBatch. If position is empty or
-// too old, the first batch is a snapshot.
+// too old, the first batch is a snapshot. ReadChanges returns a *Problem if Cluster.Run has not started yet, or if the
+// API server does not respond. Call it again later.
 func (a *Access) ReadChanges(ctx context.Context, q query.Query, position string) (*ChangeReader, error) {
 	// Only this program itself may use a ChangeReader, because a ChangeReader does not check permissions again after it
 	// was opened.

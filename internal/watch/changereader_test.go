@@ -57,17 +57,23 @@ func (s *sink) process(ref string, batch watch.ChangeBatch) error {
 		for _, o := range batch.Objects {
 			key := o.Namespace() + "/" + o.Name()
 			delete(gone, key)
-			if known[key] != o.ResourceVersion() {
-				known[key] = o.ResourceVersion()
-				s.log = append(s.log, "state "+ref+" "+key)
-			}
+			s.compare(ref, key, o.ResourceVersion())
 		}
 		for key := range gone {
-			delete(known, key)
-			s.log = append(s.log, "gone "+ref+" "+key)
+			namespace, _, _ := strings.Cut(key, "/")
+			if batch.Status.Namespaces == nil || slices.Contains(batch.Status.Namespaces, namespace) {
+				delete(known, key)
+				s.log = append(s.log, "gone "+ref+" "+key)
+			}
 		}
 	}
 	for _, c := range batch.Changes {
+		if c.Memo.CoverageOnly {
+			if c.Op != journal.Delete {
+				s.compare(ref, c.Key, c.New.ResourceVersion())
+			}
+			continue
+		}
 		line := map[journal.Op]string{journal.Add: "add ", journal.Update: "update ", journal.Delete: "delete "}[c.Op] +
 			ref + " " + c.Key
 		author, err := event.AuthorOf(c, &s.cache)
@@ -77,13 +83,10 @@ func (s *sink) process(ref string, batch watch.ChangeBatch) error {
 		case author != nil:
 			line += " by " + author.Manager
 		}
-		switch {
-		case c.Op != journal.Delete:
-			known[c.Key] = c.New.ResourceVersion()
-		case c.Memo.CoverageOnly:
-			continue // The object was not deleted: its namespace is not watched any more.
-		default:
+		if c.Op == journal.Delete {
 			delete(known, c.Key)
+		} else {
+			known[c.Key] = c.New.ResourceVersion()
 		}
 		s.log = append(s.log, line)
 	}
@@ -91,6 +94,16 @@ func (s *sink) process(ref string, batch watch.ChangeBatch) error {
 	return nil
 }
 
+// compare logs the state of an object if its version is not the stored one.
+func (s *sink) compare(ref, key, version string) {
+	if s.versions[ref][key] != version {
+		s.versions[ref][key] = version
+		s.log = append(s.log, "state "+ref+" "+key)
+	}
+}
+
+// A sink gets each change once: after its own restart, and after a restart of the program, when its positions are
+// invalid.
 func TestSinkContinuesAtItsPosition(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const maps, secrets = "core/v1/configmaps", "core/v1/secrets"
@@ -141,5 +154,10 @@ func TestSinkContinuesAtItsPosition(t *testing.T) {
 		cluster.Informer(maps).Forget()
 		during(func() { server.Set(secrets, pod("b", "s", "")) },
 			"state "+pods+" a/q", "gone "+maps+" a/m", "add "+secrets+" b/s")
+		server.Set(pods, pod("a", "q", "Failed"))
+		server.Delete(secrets, "b", "s")
+		cluster = runCluster(t, server)
+		during(func() { server.Set(maps, pod("a", "n", "")) },
+			"state "+pods+" a/q", "add "+maps+" a/n", "gone "+secrets+" b/s")
 	})
 }
