@@ -9,27 +9,34 @@ import (
 )
 
 const (
-	// overlap is the size of a part of a shortened sentence that must be in the complete text, in bytes.
-	overlap = 40
+	// overlap and minOverlap limit the size of a part of a shortened sentence that must be in the complete text, in bytes.
+	overlap, minOverlap = 40, 24
 	// maxRestored limits the size of the part that CompleteSentence adds, in bytes.
 	maxRestored = 4096
 )
 
-// CompleteSentence returns the sentence of the subject's own verdict. If the sentence is shortened in the middle,
-// CompleteSentence finds the complete text in the subject's status. Names in a shortened sentence can be incomplete.
+// CompleteSentence returns the sentence of the subject's own verdict. If the sentence is shortened, CompleteSentence
+// finds the complete text in the subject's status. Names in a shortened sentence can be incomplete.
 func CompleteSentence(s *Subject) string {
-	head, tail, isShort := strings.Cut(s.Own.Sentence, "…")
-	if !isShort || len(head) < overlap || len(tail) < overlap {
+	// There can be a second ellipsis. The text between the two is also in the complete text.
+	start, end := strings.Index(s.Own.Sentence, "…"), strings.LastIndex(s.Own.Sentence, "…")
+	if start < 0 {
+		return s.Own.Sentence
+	}
+	head, tail := s.Own.Sentence[:start], s.Own.Sentence[end+len("…"):]
+	if len(head) < overlap || len(tail) < overlap {
 		return s.Own.Sentence
 	}
 	status := neighbor.Decode[struct {
 		Status any `json:"status"`
 	}](s.Object).Status
-	middle, ok := between(status, head[len(head)-overlap:], tail[:overlap])
-	if !ok {
-		return s.Own.Sentence
+	// The start of the head is not in the status: it names the container.
+	for _, size := range []int{overlap, minOverlap} {
+		if middle, ok := between(status, head[len(head)-size:], tail[:overlap]); ok {
+			return head + middle + tail
+		}
 	}
-	return head + middle + tail
+	return s.Own.Sentence
 }
 
 // between returns the part between two texts, in the first value that contains both texts.

@@ -2,10 +2,7 @@
 // Unknown messages stay as they are. All functions are pure.
 package message
 
-import (
-	"strings"
-	"unicode/utf8"
-)
+import "strings"
 
 // Capital returns a sentence that starts with a capital letter.
 func Capital(sentence string) string {
@@ -21,23 +18,6 @@ func Line(text string, maxBytes int) string {
 		text = text[:3*maxBytes] + " " + text[size-maxBytes:]
 	}
 	return Cut(strings.ToValidUTF8(strings.Join(strings.Fields(text), " "), ""), maxBytes)
-}
-
-// Cut shortens a text to at most maxBytes bytes. It puts the ellipsis in the middle, because the last part of an error
-// is its root cause. It does not split a character.
-func Cut(text string, maxBytes int) string {
-	if len(text) <= maxBytes {
-		return text
-	}
-	end := len(text) - maxBytes/3
-	for !utf8.RuneStart(text[end]) {
-		end++
-	}
-	cut := maxBytes - len("…") - len(text[end:])
-	for !utf8.RuneStart(text[cut]) {
-		cut--
-	}
-	return text[:cut] + "…" + text[end:]
 }
 
 // maxTrace is the length from which a text of several lines is shortened.
