@@ -1,5 +1,5 @@
 // Package api explains the problem of an object by something that the API server does not serve or accept: a version or
-// a part of a CustomResourceDefinition (CRD), a metrics API, or a change of a field.
+// a part of a CustomResourceDefinition (CRD), a metrics API, a change of a field, or a request of a service account.
 package api
 
 import (

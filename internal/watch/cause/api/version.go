@@ -12,9 +12,9 @@ import (
 )
 
 var (
-	// noMatch matches an error of client-go about a kind that the API server does not serve, such as `no matches for kind
+	// unmatchedKind matches an error of client-go about a kind that the API server does not serve, such as `no matches for kind
 	// "Widget" in version "example.com/v1"`. In a log, its quotation marks can have backslashes.
-	noMatch = regexp.MustCompile(
+	unmatchedKind = regexp.MustCompile(
 		`no matches for kind \\*"([A-Za-z0-9]+)\\*" in version \\*"([a-z0-9.-]+)/(v[a-z0-9]+)\\*"`)
 	// notListed matches an error of client-go about objects that it cannot list, such as `failed to list *v1.Widget: the
 	// server could not find the requested resource (get widgets.example.com)`.
@@ -56,7 +56,7 @@ func Unserved(s *subject.Subject, text string) *verdict.Cause {
 // versionIn returns a version that is not served according to a text: its kind and its name. If the text names no such
 // version, the name is "".
 func versionIn(text string) (kind graph.Kind, name string) {
-	if found := noMatch.FindStringSubmatch(text); found != nil {
+	if found := unmatchedKind.FindStringSubmatch(text); found != nil {
 		return graph.Kind{Group: found[2], Kind: found[1]}, found[3]
 	}
 	if found := notListed.FindStringSubmatch(text); found != nil {

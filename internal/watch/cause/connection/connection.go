@@ -7,6 +7,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/glasshouse-project/glasshouse/internal/watch/cause/api"
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/subject"
 	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
 	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
@@ -55,8 +56,8 @@ func (c *client) failure(text string) *verdict.Verdict {
 		return c.waiting()
 	case !subject.HasEnded(&c.pod):
 		return nil
-	case rejectedRequest.MatchString(text):
-		return rejected(c, text)
+	case api.IsRejected(text):
+		return api.Rejected(c.Subject, &c.pod, text)
 	case !usesClusterDNS:
 		if v := withNodeDNS(c, text); v != nil {
 			return v

@@ -68,10 +68,9 @@ func namedCause(s *subject.Subject, sentence string) *verdict.Cause {
 			return withMessage(sentence, c)
 		}
 	}
-	if c := permissionCause(s, sentence); c != nil {
-		return c
-	}
-	for _, explain := range []func(*subject.Subject, string) *verdict.Cause{api.Unserved, api.Immutable, notGranted} {
+	for _, explain := range []func(*subject.Subject, string) *verdict.Cause{
+		api.Permission, api.Unserved, api.Immutable, notGranted,
+	} {
 		if c := explain(s, sentence); c != nil {
 			return c
 		}

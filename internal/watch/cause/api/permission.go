@@ -1,4 +1,4 @@
-package mention
+package api
 
 import (
 	"regexp"
@@ -24,10 +24,10 @@ var (
 	requestScope = regexp.MustCompile(`\b(?:in the namespace \\?"([a-z0-9-]+)|at the cluster scope)`)
 )
 
-// permissionCause returns the cause of a message of the API server about a service account without a permission, or
+// Permission returns the cause of a message of the API server about a service account without a permission, or
 // nil. The cause is the role or the binding that should permit the request. If it is not clear which role or binding
-// that is, permissionCause returns the service account.
-func permissionCause(s *subject.Subject, message string) *verdict.Cause {
+// that is, Permission returns the service account.
+func Permission(s *subject.Subject, message string) *verdict.Cause {
 	found := accountPermission.FindStringSubmatch(message)
 	if found == nil {
 		return nil

@@ -1,4 +1,4 @@
-package connection
+package api
 
 import (
 	"cmp"
@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 
+	corev1 "k8s.io/api/core/v1"
 	flowcontrol "k8s.io/api/flowcontrol/v1"
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/subject"
@@ -31,15 +32,19 @@ type apiRequest struct {
 	group, resource    string // The resource is empty if it is unknown.
 }
 
-// rejected explains the pod by a FlowSchema. The FlowSchema assigns the pod's requests to a priority level that rejects
-// them. If several FlowSchemas match a request, the API server uses the one with the lowest precedence number.
-func rejected(c *client, text string) *verdict.Verdict {
-	all := c.All(schemaKind, "", neighbor.Limit)
-	if len(all) == neighbor.Limit || !subject.KnowsAll(c.Subject, schemaKind, "") {
+// IsRejected reports whether a text is about a request that the API server has rejected because of a concurrency limit.
+func IsRejected(text string) bool { return rejectedRequest.MatchString(text) }
+
+// Rejected explains a pod by a FlowSchema, if IsRejected(text). The FlowSchema assigns the pod's requests to a priority
+// level that rejects them. If several FlowSchemas match a request, the API server uses the one with the lowest
+// precedence number.
+func Rejected(s *subject.Subject, p *corev1.Pod, text string) *verdict.Verdict {
+	all := s.All(schemaKind, "", neighbor.Limit)
+	if len(all) == neighbor.Limit || !subject.KnowsAll(s, schemaKind, "") {
 		return nil
 	}
 	found := rejectedRequest.FindStringSubmatch(text)
-	r := &apiRequest{c.ID.Namespace(), cmp.Or(c.pod.Spec.ServiceAccountName, "default"), found[2], found[1]}
+	r := &apiRequest{s.ID.Namespace(), cmp.Or(p.Spec.ServiceAccountName, "default"), found[2], found[1]}
 	schemas := make(map[graph.ID]flowcontrol.FlowSchema, len(all))
 	for n := range all {
 		schemas[all[n].ID] = neighbor.Decode[flowcontrol.FlowSchema](all[n].Object)
@@ -58,12 +63,12 @@ func rejected(c *client, text string) *verdict.Verdict {
 			continue
 		}
 		isCertain = isCertain && m != possibleMatch
-		level := c.Find(graph.NewID(levelKind, "", schema.Spec.PriorityLevelConfiguration.Name))
+		level := s.Find(graph.NewID(levelKind, "", schema.Spec.PriorityLevelConfiguration.Name))
 		isDedicated := isCertain && isForAccounts(&schema)
 		if limit := limitOf(&level, isDedicated); limit != "" {
-			subject.Follow(c.Subject, &all[n])
-			c.AddSource(level.Resource, "")
-			return c.ExplainBy(&all[n], c.Own.Severity, c.Own.Reason, subject.Sentences(c.Own.Sentence, fmt.Sprintf(
+			subject.Follow(s, &all[n])
+			s.AddSource(level.Resource, "")
+			return s.ExplainBy(&all[n], s.Own.Severity, s.Own.Reason, subject.Sentences(s.Own.Sentence, fmt.Sprintf(
 				"%s assigns the requests of service account %s to %s, %s", all[n].String(), r.account, level.String(), limit)))
 		}
 		if m == certainMatch {
