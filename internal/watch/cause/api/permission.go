@@ -22,22 +22,48 @@ var (
 	// requestScope matches the scope of a request without a permission. The group captures the namespace. For the
 	// cluster scope, the group is empty.
 	requestScope = regexp.MustCompile(`\b(?:in the namespace \\?"([a-z0-9-]+)|at the cluster scope)`)
+	// escalation matches the message about a service account that tries to grant permissions which it does not have. The
+	// group captures a word about the request, if it is for the cluster scope.
+	escalation = regexp.MustCompile(`(?:\b(cluster)role(?:binding)?s\.rbac\.authorization\.k8s\.io .{1,100})?` +
+		`\buser \\?"system:serviceaccount:([a-z0-9-]+):([a-z0-9](?:[a-z0-9.-]*[a-z0-9])?)\\?" .{0,300}\(?is attempting ` +
+		`to grant RBAC permissions not currently held`)
 )
 
 // Permission returns the cause of a message of the API server about a service account without a permission, or
 // nil. The cause is the role or the binding that should permit the request. If it is not clear which role or binding
 // that is, Permission returns the service account.
 func Permission(s *subject.Subject, message string) *verdict.Cause {
-	found := accountPermission.FindStringSubmatch(message)
-	if found == nil {
+	account, scope := refused(message)
+	if account.Name() == "" {
 		return nil
 	}
-	account := s.Find(graph.NewID(graph.Kind{Kind: "ServiceAccount"}, found[1], found[2]))
+	return unpermitted(s, account, scope, message)
+}
+
+// refused returns the service account that lacks a permission according to a message, and the scope of its request. The
+// scope is nil if it is unknown. Otherwise, its second item is the namespace, or empty for the cluster scope.
+func refused(message string) (account graph.ID, scope []string) {
+	kind := graph.Kind{Kind: "ServiceAccount"}
+	if found := escalation.FindStringSubmatch(message); found != nil {
+		if found[1] != "" {
+			scope = []string{"", ""}
+		}
+		return graph.NewID(kind, found[2], found[3]), scope
+	}
+	if found := accountPermission.FindStringSubmatch(message); found != nil {
+		return graph.NewID(kind, found[1], found[2]), requestScope.FindStringSubmatch(message)
+	}
+	return graph.ID{}, nil
+}
+
+// unpermitted returns the cause of a request of a service account without a permission, or nil.
+func unpermitted(s *subject.Subject, id graph.ID, scope []string, message string) *verdict.Cause {
+	account := s.Find(id)
 	if account.Object == nil {
 		return nil // The ServiceAccount was deleted, or is not in the cache.
 	}
 	subject.Follow(s, &account)
-	if scope := requestScope.FindStringSubmatch(message); scope != nil && knowsBindings(s) {
+	if scope != nil && knowsBindings(s) {
 		r := request{s, account.ID, scope[1], subject.LastEnd(s)}
 		if n, detail := r.insufficient(); n != nil {
 			subject.Follow(s, n)

@@ -12,8 +12,8 @@ import (
 )
 
 var (
-	// unmatchedKind matches an error of client-go about a kind that the API server does not serve, such as `no matches for kind
-	// "Widget" in version "example.com/v1"`. In a log, its quotation marks can have backslashes.
+	// unmatchedKind matches an error of client-go about a kind that the API server does not serve, such as `no matches
+	// for kind "Widget" in version "example.com/v1"`. In a log, its quotation marks can have backslashes.
 	unmatchedKind = regexp.MustCompile(
 		`no matches for kind \\*"([A-Za-z0-9]+)\\*" in version \\*"([a-z0-9.-]+)/(v[a-z0-9]+)\\*"`)
 	// notListed matches an error of client-go about objects that it cannot list, such as `failed to list *v1.Widget: the
