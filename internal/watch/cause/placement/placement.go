@@ -31,10 +31,13 @@ type pin struct {
 	isLabel bool
 }
 
-// Unscheduled explains why a pod cannot be scheduled: by its volumes, by the only node on which the pod can run, by
-// other pods, by the pool of nodes that the pod requires, by the failure of an autoscaler, or by the only node with the
-// required labels.
+// Unscheduled explains why a pod cannot be scheduled: by its scheduler, by its volumes, by the only node on which the
+// pod can run, by other pods, by the pool of nodes that the pod requires, by the failure of an autoscaler, or by the
+// only node with the required labels.
 func Unscheduled(s *subject.Subject, p *corev1.Pod) *verdict.Verdict {
+	if v := withoutScheduler(s, p); v != nil {
+		return v
+	}
 	if p.Spec.NodeName != "" || !isRejectedByNodes(p) {
 		return nil
 	}

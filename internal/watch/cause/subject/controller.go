@@ -39,6 +39,12 @@ func StoppedController(s *Subject, role, name string) *verdict.Verdict {
 	if !ok {
 		return nil
 	}
+	return StoppedWorkload(s, all, s.Own.Sentence)
+}
+
+// StoppedWorkload explains a subject by the workloads of a controller, if none of their pods is ready. The sentence of
+// the verdict starts with effect.
+func StoppedWorkload(s *Subject, all []neighbor.Neighbor, effect string) *verdict.Verdict {
 	var scaled *neighbor.Neighbor
 	for n := range all {
 		Follow(s, &all[n])
@@ -51,13 +57,13 @@ func StoppedController(s *Subject, role, name string) *verdict.Verdict {
 		}
 	}
 	if worst := s.Worst(all); worst != nil {
-		return s.Inherit(worst, verdict.Degraded, Sentences(s.Own.Sentence, s.Name(worst)+": "))
+		return s.Inherit(worst, verdict.Degraded, Sentences(effect, s.Name(worst)+": "))
 	}
 	if scaled == nil {
 		return nil
 	}
 	return s.ExplainBy(scaled, verdict.Degraded, s.Own.Reason,
-		Sentences(s.Own.Sentence, s.Name(scaled)+" is scaled to zero"))
+		Sentences(effect, s.Name(scaled)+" is scaled to zero"))
 }
 
 // Workloads returns the Deployments, StatefulSets and DaemonSets of all namespaces that contain one of the words, and
