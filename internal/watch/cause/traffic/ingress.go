@@ -1,10 +1,13 @@
 package traffic
 
 import (
+	"cmp"
 	"strings"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	networking "k8s.io/api/networking/v1"
+	"k8s.io/utils/ptr"
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/subject"
 	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
@@ -38,6 +41,9 @@ func Ingress(s *subject.Subject) *verdict.Verdict {
 	if len(o.Status.LoadBalancer.Ingress) > 0 {
 		return unhealthyBackends(s, &o, paths)
 	}
+	if v := withoutController(s, &o); v != nil {
+		return v
+	}
 	v := s.RepeatedWarning("No address assigned: ")
 	if v != nil && strings.Contains(v.Sentence, "BackendConfig") {
 		if c := missingConfiguration(s, paths, v.Sentence); c != nil {
@@ -45,6 +51,22 @@ func Ingress(s *subject.Subject) *verdict.Verdict {
 		}
 	}
 	return v
+}
+
+// withoutController explains an Ingress without an address and without events by the workload of its controller, if
+// this workload does not run. By convention, a setting of the workload contains the class or its controller's name.
+func withoutController(s *subject.Subject, o *networking.Ingress) *verdict.Verdict {
+	name := cmp.Or(ptr.Deref(o.Spec.IngressClassName, ""), o.Annotations["kubernetes.io/ingress.class"])
+	if name == "" || !s.IsSettled() || s.NewestEvent(func(*corev1.Event) bool { return true }) != nil {
+		return nil
+	}
+	names := []string{name}
+	class := s.Find(graph.NewID(graph.Kind{Group: "networking.k8s.io", Kind: "IngressClass"}, "", name))
+	if controller := neighbor.Decode[networking.IngressClass](class.Object).Spec.Controller; controller != "" {
+		s.AddSource(class.Resource, "")
+		names = append(names, controller)
+	}
+	return subject.ClassController(s, "No address assigned", names...)
 }
 
 // defaultBackend is the text for the backend to which an Ingress sends requests that match no rule.

@@ -1,0 +1,40 @@
+package subject
+
+import (
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
+)
+
+// ClassController explains a subject by the workload of the controller of its class, if this workload does not run. A
+// setting of the workload about a class contains one of the names. The sentence of the verdict starts with effect.
+func ClassController(s *Subject, effect string, names ...string) *verdict.Verdict {
+	found, ok := Workloads(s, func(all []corev1.Container) bool {
+		return slices.ContainsFunc(all, func(c corev1.Container) bool { return handlesClass(&c, names) })
+	}, names...)
+	if !ok {
+		return nil
+	}
+	return StoppedWorkload(s, found, effect)
+}
+
+// handlesClass reports whether a setting of a container about a class, such as --ingress-class=NAME, has a value.
+func handlesClass(c *corev1.Container, values []string) bool {
+	isAboutClass := func(name string) bool { return strings.Contains(strings.ToLower(name), "class") }
+	settings := slices.Concat(c.Command, c.Args)
+	for n, setting := range settings {
+		name, value, ok := strings.Cut(setting, "=")
+		if !ok && n+1 < len(settings) {
+			value = settings[n+1]
+		}
+		if isAboutClass(name) && slices.Contains(values, value) {
+			return true
+		}
+	}
+	return slices.ContainsFunc(c.Env, func(e corev1.EnvVar) bool {
+		return isAboutClass(e.Name) && slices.Contains(values, e.Value)
+	})
+}
