@@ -120,10 +120,12 @@ func lastWarning(s *subject.Subject) *verdict.Verdict {
 		graph.Kind{Group: "events.k8s.io", Kind: "Event"}:
 		return nil // Objects of these kinds already have specific verdicts of their own.
 	}
-	isCount := s.ID.Group == "apps" || s.ID.Group == "batch" // In these groups, an object's own verdict only counts pods.
-	isVague := s.Own.Severity == verdict.Degraded || isCount && s.Own.Severity == verdict.Failed
+	isState := resource.IsCustom(s.ID.Group) && s.Own.Sentence == s.Own.Reason // It is only the word of a state: Error.
+	// In these groups, an object's own verdict only counts pods.
+	isCount := s.ID.Group == "apps" || s.ID.Group == "batch"
+	isVague := s.Own.Severity == verdict.Degraded || (isCount || isState) && s.Own.Severity == verdict.Failed
 	isReferral := mention.RefersToEvents(&s.Own)
-	if !isVague || symptom.NamesError(s.Own.Sentence) && !isReferral {
+	if !isVague || symptom.NamesError(s.Own.Sentence) && !isReferral && !isState {
 		return nil
 	}
 	last := s.NewestEvent(subject.IsWarning)
