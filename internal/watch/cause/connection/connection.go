@@ -32,8 +32,8 @@ var (
 	noAnswer = regexp.MustCompile(`(?i)\b(?:timed out|timeout|ETIMEDOUT|deadline exceeded|` +
 		`no route to host|EHOSTUNREACH)\b`)
 	// noDNS matches an error about a DNS server that does not respond.
-	noDNS = regexp.MustCompile(`\blookup \S+ on \S+:53: .{0,100}\bi/o timeout|\bEAI_AGAIN\b|` +
-		`(?i:temporary) failure in name resolution`)
+	noDNS = regexp.MustCompile(`\blookup \S+ on \S+:53: .{0,100}\bi/o timeout|\blookup [a-z0-9.-]+: i/o timeout|` +
+		`\bEAI_AGAIN\b|(?i:temporary) failure in name resolution`)
 )
 
 // Failure explains a pod whose containers cannot connect to a server, by the server's Service or by a network policy.
@@ -68,6 +68,9 @@ func (c *client) failure(text string) *verdict.Verdict {
 		return v
 	}
 	if noDNS.MatchString(text) {
+		if v := c.failedDNS(); v != nil {
+			return v
+		}
 		if v := c.withoutDNS(); v != nil {
 			return v
 		}
@@ -82,6 +85,9 @@ func (c *client) failure(text string) *verdict.Verdict {
 // returns true.
 func unconnected(c *client, text string, include func(host string) bool) *verdict.Verdict {
 	text = errorIn(text)
+	if v := c.onNode(text); v != nil {
+		return v
+	}
 	found, _ := hosts(text)
 	for _, host := range found {
 		if !include(host) {

@@ -302,9 +302,7 @@ func (c *client) withoutDNS() *verdict.Verdict {
 	all, ok := policiesIn(c.Subject, c.ID.Namespace())
 	all = restricting(all, &c.pod, networking.PolicyTypeEgress)
 	isLocal := slices.ContainsFunc(c.All(serviceKind, c.ID.Namespace(), neighbor.Limit), func(n neighbor.Neighbor) bool {
-		return slices.ContainsFunc(neighbor.Decode[corev1.Service](n.Object).Spec.Ports, func(p corev1.ServicePort) bool {
-			return p.Protocol == corev1.ProtocolUDP && p.Port == portDNS
-		})
+		return slices.ContainsFunc(neighbor.Decode[corev1.Service](n.Object).Spec.Ports, isDNS)
 	})
 	if !ok || len(all) == 0 || c.pod.Spec.HostNetwork || isLocal {
 		return nil

@@ -23,8 +23,60 @@ func (c *client) unresolved(host, text string) *verdict.Verdict {
 	if service == nil || noDNS.MatchString(text) {
 		return nil
 	}
+	if neighbor.Decode[corev1.Service](service.Object).Spec.Type == corev1.ServiceTypeExternalName {
+		return c.byAlias(service)
+	}
 	return c.unpublished(service, host)
 }
+
+// byAlias explains a pod that cannot resolve the name of a Service of the type ExternalName, by the problem of this
+// Service. The problem of another Service, for which this one is an alias, is no explanation: DNS resolves its name.
+func (c *client) byAlias(service *neighbor.Neighbor) *verdict.Verdict {
+	subject.Follow(c.Subject, service)
+	if !c.HasProblem(service) || service.Object.Verdict().Unpack().Via != nil {
+		return nil
+	}
+	return c.inherit(service, service)
+}
+
+// maxServices limits how many Services are searched for those of the cluster's DNS.
+const maxServices = 10 * neighbor.Limit
+
+// failedDNS explains a pod that gets no answer from the DNS of the cluster, by the failure of this DNS.
+func (c *client) failedDNS() *verdict.Verdict {
+	all := c.servicesOfDNS()
+	for n := range all {
+		subject.Follow(c.Subject, &all[n])
+		if len(readyPods(c, &all[n])) > 0 || subject.IsSelectedBy(c.Subject, all[n].ID) {
+			return nil
+		}
+	}
+	if len(all) == 0 {
+		return nil
+	}
+	return c.serverFailure(&all[0])
+}
+
+// servicesOfDNS returns the Services of the cluster's DNS. By convention, they have the label k8s-app=kube-dns. If the
+// namespace of the pod contains such Services, servicesOfDNS returns only these.
+func (c *client) servicesOfDNS() (all []neighbor.Neighbor) {
+	for _, namespace := range []string{c.ID.Namespace(), neighbor.AnyNamespace} {
+		all = c.All(serviceKind, namespace, maxServices)
+		if len(all) == maxServices || !subject.KnowsAll(c.Subject, serviceKind, "") {
+			return nil
+		}
+		all = slices.DeleteFunc(all, func(n neighbor.Neighbor) bool {
+			o := neighbor.Decode[corev1.Service](n.Object)
+			return o.Labels["k8s-app"] != "kube-dns" || !slices.ContainsFunc(o.Spec.Ports, isDNS)
+		})
+		if len(all) > 0 {
+			break
+		}
+	}
+	return all
+}
+
+func isDNS(p corev1.ServicePort) bool { return p.Protocol == corev1.ProtocolUDP && p.Port == portDNS }
 
 // missing explains the pod by the first of the Services, if none of them exists.
 func (c *client) missing(services []neighbor.Neighbor) *verdict.Verdict {
