@@ -39,9 +39,6 @@ func (c *client) byAlias(service *neighbor.Neighbor) *verdict.Verdict {
 	return c.inherit(service, service)
 }
 
-// maxServices limits how many Services are searched for those of the cluster's DNS.
-const maxServices = 10 * neighbor.Limit
-
 // failedDNS explains a pod that gets no answer from the DNS of the cluster, by the failure of this DNS.
 func (c *client) failedDNS() *verdict.Verdict {
 	all := c.servicesOfDNS()
@@ -57,12 +54,12 @@ func (c *client) failedDNS() *verdict.Verdict {
 	return c.serverFailure(&all[0])
 }
 
-// servicesOfDNS returns the Services of the cluster's DNS. By convention, they have the label k8s-app=kube-dns. If the
-// namespace of the pod contains such Services, servicesOfDNS returns only these.
+// servicesOfDNS returns the Services of the cluster's DNS. By convention, they have the label k8s-app=kube-dns, and are
+// in the namespace kube-system. If the namespace of the pod contains such Services, servicesOfDNS returns only these.
 func (c *client) servicesOfDNS() (all []neighbor.Neighbor) {
-	for _, namespace := range []string{c.ID.Namespace(), neighbor.AnyNamespace} {
-		all = c.All(serviceKind, namespace, maxServices)
-		if len(all) == maxServices || !subject.KnowsAll(c.Subject, serviceKind, "") {
+	for _, namespace := range []string{c.ID.Namespace(), "kube-system"} {
+		all = c.All(serviceKind, namespace, neighbor.Limit)
+		if len(all) == neighbor.Limit || !subject.KnowsAll(c.Subject, serviceKind, namespace) {
 			return nil
 		}
 		all = slices.DeleteFunc(all, func(n neighbor.Neighbor) bool {

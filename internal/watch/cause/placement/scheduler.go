@@ -14,6 +14,9 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
+// configMapsRef is the ref of the resource whose objects contain the names of schedulers.
+const configMapsRef = "core/v1/configmaps"
+
 // withoutScheduler explains a pod that no scheduler has handled, by the workload that runs the scheduler of the pod, if
 // this workload does not run.
 func withoutScheduler(s *subject.Subject, p *corev1.Pod) *verdict.Verdict {
@@ -30,7 +33,11 @@ func withoutScheduler(s *subject.Subject, p *corev1.Pod) *verdict.Verdict {
 		return nil
 	}
 	found = slices.DeleteFunc(found, func(n neighbor.Neighbor) bool { return !schedules(s, &n, name) })
-	return subject.StoppedWorkload(s, found, s.Own.Sentence)
+	v := subject.StoppedWorkload(s, found, s.Own.Sentence)
+	if v != nil {
+		s.AddSource(configMapsRef, v.Cause.Namespace)
+	}
+	return v
 }
 
 // runsScheduler reports whether the name, the image or the program of a container contains the word scheduler.
@@ -62,7 +69,6 @@ func schedules(s *subject.Subject, n *neighbor.Neighbor, name string) bool {
 			continue
 		}
 		if configuration := s.Find(use.Target); configuration.Object != nil {
-			s.AddSource(configuration.Resource, configuration.ID.Namespace())
 			if text, _ := configuration.Object.JSON(); inConfiguration.Match(text) {
 				return true
 			}

@@ -6,19 +6,35 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
+	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
 // ClassController explains a subject by the workload of the controller of its class, if this workload does not run. A
 // setting of the workload about a class contains one of the names. The sentence of the verdict starts with effect.
 func ClassController(s *Subject, effect string, names ...string) *verdict.Verdict {
-	found, ok := Workloads(s, func(all []corev1.Container) bool {
+	matches := func(all []corev1.Container) bool {
 		return slices.ContainsFunc(all, func(c corev1.Container) bool { return handlesClass(&c, names) })
-	}, names...)
+	}
+	if !hasProblem(s, func(n *neighbor.Neighbor) bool { return isWorkloadOf(n, matches, names) }) {
+		return nil // This is so for most subjects. Do not read all workloads.
+	}
+	found, ok := Workloads(s, matches, names...)
 	if !ok {
 		return nil
 	}
 	return StoppedWorkload(s, found, effect)
+}
+
+// hasProblem reports whether a workload for which include returns true has a problem.
+func hasProblem(s *Subject, include func(*neighbor.Neighbor) bool) bool {
+	return slices.ContainsFunc([]string{"Deployment", "StatefulSet", "DaemonSet"}, func(name string) bool {
+		all := s.All(graph.Kind{Group: "apps", Kind: name}, neighbor.AnyNamespace, maxWorkloads)
+		return slices.ContainsFunc(all, func(n neighbor.Neighbor) bool {
+			return n.Object.Verdict().Severity().IsProblem() && include(&n)
+		})
+	})
 }
 
 // handlesClass reports whether a setting of a container about a class, such as --ingress-class=NAME, has a value.

@@ -78,17 +78,21 @@ func Workloads(
 			return nil, false
 		}
 		for n := range all {
-			text, _ := all[n].Object.JSON()
-			hasWord := func(word string) bool { return bytes.Contains(text, []byte(word)) }
-			if !slices.ContainsFunc(words, hasWord) {
-				continue // This is so for most workloads, so do not decode them.
-			}
-			if matches(neighbor.Decode[workload](all[n].Object).Spec.Template.Spec.Containers) {
+			if isWorkloadOf(&all[n], matches, words) {
 				found = append(found, all[n])
 			}
 		}
 	}
 	return found, true
+}
+
+func isWorkloadOf(n *neighbor.Neighbor, matches func([]corev1.Container) bool, words []string) bool {
+	text, _ := n.Object.JSON()
+	hasWord := func(word string) bool { return bytes.Contains(text, []byte(word)) }
+	if !slices.ContainsFunc(words, hasWord) {
+		return false // This is so for most workloads, so do not decode them.
+	}
+	return matches(neighbor.Decode[workload](n.Object).Spec.Template.Spec.Containers)
 }
 
 // isController reports whether the names of the containers or their settings contain the role of a controller, and the

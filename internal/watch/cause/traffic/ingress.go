@@ -63,10 +63,13 @@ func withoutController(s *subject.Subject, o *networking.Ingress) *verdict.Verdi
 	names := []string{name}
 	class := s.Find(graph.NewID(graph.Kind{Group: "networking.k8s.io", Kind: "IngressClass"}, "", name))
 	if controller := neighbor.Decode[networking.IngressClass](class.Object).Spec.Controller; controller != "" {
-		s.AddSource(class.Resource, "")
 		names = append(names, controller)
 	}
-	return subject.ClassController(s, "No address assigned", names...)
+	v := subject.ClassController(s, "No address assigned", names...)
+	if v != nil && class.Object != nil {
+		s.AddSource(class.Resource, "")
+	}
+	return v
 }
 
 // defaultBackend is the text for the backend to which an Ingress sends requests that match no rule.
