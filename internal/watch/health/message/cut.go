@@ -55,17 +55,15 @@ const (
 )
 
 // decisive contains patterns of clauses that explain an error, the most decisive ones first: words about why something
-// fails; the start of an exception, of a panic or of a logged error; and the severity of a log record.
+// fails; and the start of an exception, of a panic or of a logged error, which a stack trace often follows.
 //
 //nolint:gochecknoglobals // Constant.
-var decisive = [3]*regexp.Regexp{
-	regexp.MustCompile(`\bx509: (?:certificate has expired)?|(?i)\b(?:too open|(?:bad|wrong|incorrect) (?:permissions|ownership)|` +
-		`(?:does not|doesn't|do not|don't) match|mismatch(?:ed)?|incompatible|corrupt(?:ed|ion)?|certificate has expired|` +
-		`cannot [a-z]+ resource)\b`),
+var decisive = [2]*regexp.Regexp{
+	regexp.MustCompile(`\bx509: (?:certificate has expired)?|(?i)\b(?:too open|(?:bad|wrong|incorrect) (?:permissions|` +
+		`ownership)|(?:does not|doesn't|do not|don't) match|mismatch(?:ed)?|incompatible|corrupt(?:ed|ion)?|` +
+		`certificate has expired|cannot [a-z]+ resource|access ?denied|not authorized|quota)\b`),
 	regexp.MustCompile(`\b[Cc]aused by: |\b[A-Za-z][\w.$]*(?:Exception|Error): |\b(?:panic|[Ff]atal error): |` +
 		`\bpanicked at |"(?:error|err)": ?"|\b(?:error|err)="`),
-	regexp.MustCompile(`\b(?:ERROR|FATAL|CRITICAL|SEVERE)\b|\blevel=(?:error|fatal|panic)\b|` +
-		`"level": ?"(?:error|fatal|panic)"|\b[EF]\d{4} \d\d:\d\d:\d\d|(?i)\b(?:error|fatal): `),
 }
 
 // decisivePart returns the start of the most decisive clause of a text, or -1. Of equally decisive clauses, this is the

@@ -43,6 +43,7 @@ func TestCutKeepsDecisivePart(t *testing.T) {
 		},
 		"error at the start": {start + "Error: cannot read /etc/one " + info, start + "Error: cannot read /etc/one " + info[:60]},
 		"no decisive part":   {start + info + info, info[:90]},
+		"vague error":        {start + info + "rpc error: code = Internal " + info, info[len(info)-95:]},
 	} {
 		short := message.Cut(test.text, 300)
 		if !strings.Contains(short, test.want) || len(short) > 300 || !strings.HasPrefix(short, start) ||
