@@ -26,7 +26,7 @@ func Of(c neighbor.Cluster, n neighbor.Neighbor) *verdict.Verdict {
 	if v == nil {
 		v = lastWarning(s)
 	}
-	if v = operator.Explain(s, mention.Named(s, v)); v != nil {
+	if v = operator.Produced(s, operator.Explain(s, mention.Named(s, v))); v != nil {
 		s.Complete(v)
 	}
 	return v

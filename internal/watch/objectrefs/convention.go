@@ -67,7 +67,7 @@ func (c *conventions) add(path []string, found Convention) {
 		found.Group = cmp.Or(found.Group, groups[found.Word])
 	}
 	isListed := isName && !found.IsObject || (isObject || hasDefault) && found.IsObject
-	if isListed || isOutput(&c.by, found.Via) {
+	if isListed || IsOutput(&c.by, found.Via) {
 		return // Skip the reference: the function Of returns it, or a controller creates its target.
 	}
 	c.found = append(c.found, found)

@@ -29,7 +29,8 @@ func TestConventionsAreFoundByMemberName(t *testing.T) {
 		`{"projectRef":{"name":"a","external":"b"}}`:              {"external // /b"},
 		`{"taskRef":{"name":"a"},"secretName":"b"}`:               nil, // The function Of returns these references instead.
 		`{"secret":{"name":"a"},"service":{"name":"b"}}`:          nil, // The function Of returns these references.
-		`{"volumeSnapshotRef":{"name":"a"}}`:                      nil, // An output of a controller: see isOutput.
+		`{"volumeSnapshotRef":{"name":"a"}}`:                      nil, // An output of a controller: see IsOutput.
+		`{"managedSecretReference":{"name":"a"}}`:                 nil,
 		`{"forProvider":{"roleName":"a"}}`:                        nil,
 		`{"image":"registry.example.com/app:1","title":"A b"}`:    nil,
 		`{"keyRef":{"name":"a","key":"b"}}`:                       nil,

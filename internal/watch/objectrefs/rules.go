@@ -1,6 +1,7 @@
 package objectrefs
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -147,8 +148,11 @@ func completeGroup(o *Ref, key string, target *Ref) {
 	}
 }
 
-// isOutput reports whether the member of o at the path via names an object that a controller creates for o.
-func isOutput(o *Ref, via string) bool {
+// output matches the path of a member that names an object which a controller creates, such as managedSecretReference.
+var output = regexp.MustCompile(`^spec\.(?:managed|generated|output|destination)(?:Kube)?(?:Secret|ConfigMap)`)
+
+// IsOutput reports whether the member of o at the path via names an object that a controller creates for o.
+func IsOutput(o *Ref, via string) bool {
 	switch o.Group + "/" + o.Kind {
 	case "cert-manager.io/Certificate":
 		return via == "spec.secretName"
@@ -157,7 +161,8 @@ func isOutput(o *Ref, via string) bool {
 	}
 	// spec.volumeSnapshotRef counts as an output, so that a missing VolumeSnapshot is not a problem: the
 	// VolumeSnapshotContent that refers to it can outlive it.
-	return strings.HasSuffix(via, "writeConnectionSecretToRef") || via == "spec.volumeSnapshotRef"
+	return strings.HasSuffix(via, "writeConnectionSecretToRef") || via == "spec.volumeSnapshotRef" ||
+		output.MatchString(via)
 }
 
 func (w *walker) addSpecialRefs(spec []byte) {

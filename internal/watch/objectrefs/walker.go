@@ -148,7 +148,7 @@ func (w *walker) add(target Ref) {
 		w.seen[key] = at
 		w.object.Uses = append(w.object.Uses, target)
 	}
-	w.found = append(w.found, mention{at, isOutput(&w.object.Ref, target.Via)})
+	w.found = append(w.found, mention{at, IsOutput(&w.object.Ref, target.Via)})
 }
 
 // markOptional sets the field Optional of each used object: true only if all references to the object are optional.
