@@ -272,11 +272,11 @@ func namesTarget(text string, t *target) bool {
 		strings.Contains(lower, strings.ToLower(t.by.Word)) || strings.Contains(lower, strings.ToLower(t.ID.Kind.Kind)))
 }
 
-// namesKind reports whether a text contains the kind of an object. A kind of several words can also be a part of a
-// longer word: GatewayClassNotFound contains GatewayClass.
+// namesKind reports whether a text contains the kind of an object, also within a longer word (GatewayClassNotFound).
 func namesKind(text string, id graph.ID) bool {
 	kind, lower := strings.ToLower(id.Kind.Kind), strings.ToLower(text)
-	return subject.ContainsName(lower, kind) || isCompound(id.Kind.Kind) && strings.Contains(lower, kind)
+	return subject.ContainsName(lower, kind) || subject.ContainsKind(text, id.Kind.Kind) ||
+		isCompound(id.Kind.Kind) && strings.Contains(lower, kind)
 }
 
 // isCompound reports whether a kind consists of several words.
