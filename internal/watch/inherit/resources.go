@@ -117,6 +117,9 @@ func (e *Engine) neighbors(id graph.ID) []graph.ID {
 		if explainsTarget(id.Kind, uses[n].Target.Kind) {
 			affected = append(affected, uses[n].Target)
 		}
+		if uses[n].Optional && resource.IsCustom(id.Group) { // The object can create the target, such as a Secret.
+			affected = append(affected, e.graph.Users(uses[n].Target, revisit.MaxAffected)...)
+		}
 	}
 	affected = append(affected, e.mentions.Users(id)...)
 	// The verdict of an object can depend on whether its owner is in order, and on a newer object of this owner.
@@ -136,8 +139,6 @@ func (e *Engine) neighbors(id graph.ID) []graph.ID {
 		affected = slices.DeleteFunc(affected, func(other graph.ID) bool { return other.Kind.Kind == "Event" })
 	case "APIService", "MutatingWebhookConfiguration", "ValidatingWebhookConfiguration", "ReferenceGrant":
 		affected = append(affected, e.results.problemIDs()...) // The message of any problem can name this object.
-	case "Certificate": // It writes the Secret of an Ingress.
-		affected = append(affected, revisit.UsersOf(e.graph, uses, "Secret")...)
 	case "EndpointSlice":
 		affected = append(affected, revisit.Served(e.graph, id)...)
 	case "DestinationRule": // A VirtualService of the same Service can use its subsets.

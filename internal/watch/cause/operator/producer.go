@@ -34,8 +34,8 @@ func Produced(s *subject.Subject, v *verdict.Verdict) *verdict.Verdict {
 // producers returns the custom resources for which a controller creates the object with the given ID.
 func producers(s *subject.Subject, id graph.ID) (found []neighbor.Neighbor) {
 	add := func(n neighbor.Neighbor) {
+		subject.Follow(s, &n)
 		if n.Object != nil && n.ID != s.ID {
-			subject.Follow(s, &n)
 			found = append(found, n)
 		}
 	}
