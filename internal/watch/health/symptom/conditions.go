@@ -60,7 +60,7 @@ func (c *condition) is(status string) bool { return c.status == status }
 
 // isBadTrue reports whether the condition is True, and its name means a bad state.
 func (c *condition) isBadTrue() bool {
-	return c.is("True") && IsBadIfTrue(c.kind) && !c.isEndedByPerson()
+	return c.is("True") && (IsBadIfTrue(c.kind) || c.isForced()) && !c.isEndedByPerson()
 }
 
 // isEndedByPerson reports whether a person ended the work of the object.

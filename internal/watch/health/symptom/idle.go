@@ -11,7 +11,7 @@ import (
 var (
 	// troubleReason matches a problem or a negated word of idleReason, such as NotPaused. It overrides idleReason.
 	troubleReason = regexp.MustCompile(`(?i)unexpected|error|fail|crash|panic|timeout|` +
-		`not(paused|suspended|stopped|disabled|drained|idle)`)
+		`not(paused|suspended|stopped|disabled|drained|idle)|(update|report|renewal|heartbeat)s?stopped`)
 	// otherReason matches a reason that is about another object.
 	otherReason = regexp.MustCompile(`Dependency|Dependencies|Waiting|Pending|NotReady`)
 )
@@ -56,6 +56,12 @@ func isIdleName(name string) bool {
 	return len(words) == 1 && slices.Contains([]string{
 		"paused", "suspended", "hibernation", "hibernated", "hibernating", "stopped", "sleeping", "dormant",
 	}, words[0])
+}
+
+// isForced reports whether an error, and no person, has stopped the object: the condition Disabled with the reason
+// TemplateNotFound.
+func (c *condition) isForced() bool {
+	return (isIdleName(c.kind) || c.kind == "Disabled") && badReason.MatchString(c.reason) && NamesError(c.message)
 }
 
 // hasIdle reports whether a condition with one of the names describes the object as idle on purpose.

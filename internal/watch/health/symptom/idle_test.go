@@ -26,6 +26,7 @@ func TestIdleObjectsAreRecognized(t *testing.T) {
 		{"Ready", "False", "PauseFailed", "", false},
 		{"Ready", "False", "StoppedUnexpectedly", "", false},
 		{"Ready", "False", "NotStopped", "", false},
+		{"Available", "Unknown", "LeaseUpdateStopped", "The agent stopped updating its lease", false},
 		{"Ready", "False", "IdleTimeout", "", false},
 		{"Ready", "False", "Off", "The machine is stopped, because its disk failed", false},
 		{"Ready", "False", "DependencyNotReady", "The source is suspended", false},

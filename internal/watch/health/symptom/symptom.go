@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/health/intent"
+	"github.com/glasshouse-project/glasshouse/internal/watch/health/message"
 )
 
 // Symptom is a sign of a problem.
@@ -94,7 +95,7 @@ func isSuspended(spec members, conditions []condition) bool {
 	}
 	return hasIdle(conditions, "Ready", "Available", "Healthy", "Synced", "Reconciled") ||
 		slices.ContainsFunc(conditions, func(c condition) bool {
-			return c.is("True") && isIdleName(c.kind)
+			return c.is("True") && isIdleName(c.kind) && !c.isForced()
 		})
 }
 
@@ -163,11 +164,12 @@ func badPart(parts []condition) *Symptom {
 }
 
 // badFalse finds a condition with one of three properties: it is False because of an error, it means a partial failure,
-// or it is Unknown (undecided).
+// or it is Unknown (undecided, or an agent no longer reports its state).
 func badFalse(_ members, conditions []condition, isOK bool) *Symptom {
 	for n := range conditions {
 		c := &conditions[n]
-		isUndecided := c.is("Unknown") && !isOK && (c.kind == "Accepted" || c.kind == "Programmed")
+		isUndecided := c.is("Unknown") && !isOK &&
+			(c.kind == "Accepted" || c.kind == "Programmed" || lostText.MatchString(c.message))
 		if !isOK && c.isPartial() {
 			return symptomOf(c)
 		}
@@ -175,11 +177,12 @@ func badFalse(_ members, conditions []condition, isOK bool) *Symptom {
 			continue
 		}
 		isBad := isUndecided || NamesMissing(c.message) || badReason.MatchString(c.reason) || isSummary(c.kind) ||
-			isAchievement(c.kind) && NamesError(c.message) || isFailure(c.message) || isImpossible(c.message)
+			isAchievement(c.kind) && NamesError(c.message) || isFailure(c.message) || message.IsImpossible(c.message)
 		if isOK {
 			hasFailed := failedReason.MatchString(c.reason)
 			isBad = !isOptional(c.kind) && (hasFailed && (NamesError(c.message) || isOutcome(c.kind)) ||
-				isOutcome(c.kind) && NamesError(c.message))
+				isOutcome(c.kind) && NamesError(c.message) ||
+				isSummary(c.kind) && absentReason.MatchString(c.reason) && NamesMissing(c.message))
 		}
 		if isBad {
 			return symptomOf(c)

@@ -214,6 +214,17 @@ func TestFalseConditionIsProblemOnlyWithError(t *testing.T) {
 		"type: Upgradeable, message: cannot be upgraded":                                     false,
 		"type: Provisioned, message: waiting for the machine":                                false,
 		"type: Running, reason: Suspended, message: the job was suspended because it failed": false,
+		"type: RuleSatisfied, reason: NoBindings, message: No valid ClusterBindings found":   true,
+		"type: RuleSatisfied, reason: NoUpdates, message: No available updates found":        false,
+		// An error has stopped the object.
+		"type: Disabled, status: 'True', reason: TemplateNotFound, message: template not found": true,
+		"type: Paused, status: 'True', reason: UpdateFailed, message: the update failed":        true,
+		"type: Disabled, status: 'True', reason: DisabledByUser, message: switched off":         false,
+		"type: Paused, status: 'True', reason: Requested, message: the last update failed":      false,
+		// An agent no longer reports the state.
+		"type: Available, status: Unknown, reason: LeaseUpdateStopped, message: The agent stopped updating its lease.": true,
+		"type: Reachable, status: Unknown, reason: NoHeartbeat, message: lost contact":                                 true,
+		"type: Available, status: Unknown, reason: Initialized, message: Condition Initialized":                        false,
 	} {
 		if !strings.Contains(condition, "status:") {
 			condition += `, status: "False"`
@@ -322,6 +333,9 @@ func TestFailedTaskOfReadyObjectIsProblem(t *testing.T) {
 		"type: TestSuccess, reason: TestFailed, message: the test failed":                           false,
 		"type: LastTestSucceeded, reason: TestFailed, message: the test failed":                     false,
 		"type: Scheduled, reason: ScheduleFailed, message: no slot":                                 false,
+		"type: DependenciesHealthy, reason: PluginNotFound, message: Plugin does not exist":         true,
+		"type: DependenciesHealthy, reason: Checking, message: Plugin does not exist":               false,
+		"type: PluginInstalled, reason: PluginNotFound, message: Plugin does not exist":             false,
 	} {
 		if !strings.Contains(condition, "status:") {
 			condition += `, status: "False"`

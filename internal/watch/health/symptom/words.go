@@ -91,6 +91,7 @@ var (
 		`denied|refused|forbidden|rejected|timed out|timeout|deadline exceeded|invalid|wrong|unauthorized|unreachable|` +
 		`insufficient|exceeded|unsupported|unsatisfiable|not (satisfiable|permitted|allowed|accepted|valid|supported)|` +
 		`not enough ([a-z]+ ){0,2}(space|disk|memory|cpu|storage|capacity|resources?|quota)|` +
+		`no (valid|suitable|eligible|usable) [a-z]+ (were |was )?found|` +
 		`panic|missing|conflict(s|ed|ing)?|expired|mismatch|bad request)\b`)
 	noErrorText = regexp.MustCompile(`(?i)\b(no|0|zero|without( any)?) (errors?|failures?|failed|conflicts?)\b|` +
 		`\((errors?|failures?|failed)[:=] ?0[,;)]|` +
@@ -100,25 +101,14 @@ var (
 		`Forbidden|Conflict|Conflicted|Unreachable|TimedOut|Timeout|Misconfigured|Unsupported|(Deadline|Limit)Exceeded)$|` +
 		`^(Failed|Invalid|Error|Unresolved|Unsupported)[A-Z]`)
 	failedReason = regexp.MustCompile(`(Failed|Failure|Failing|Error|DeadlineExceeded)$`)
+	// absentReason matches the reason of a condition that is False because an object does not exist.
+	absentReason = regexp.MustCompile(`(NotFound|NotExist|Missing)$`)
+	// lostText matches the message of a condition that is Unknown because a remote agent no longer reports its state.
+	lostText = regexp.MustCompile(`(?i)\b((stopped|ceased) (updating|posting|reporting|sending|renewing)|` +
+		`lost (the )?(contact|connection|heartbeats?)|(missed|no) heartbeats?)\b`)
 	// calmReason matches the reason of a condition that is False as expected, such as PodCompleted.
 	calmReason = regexp.MustCompile(`Completed|Skipped|Deleting|Terminating`)
 )
-
-var (
-	// impossibleText matches a message about a request that can never be satisfied ("request > maximum capacity").
-	impossibleText = regexp.MustCompile(`(?i)\brequest(s|ed)? *>=? *(the )?(maximum|max|total|nominal) |` +
-		`\b(can|could|will|would) never (be )?(fit|satisf|schedul|admit|placed|met)|` +
-		`\b(exceeds?|(larger|greater|more) than) (the |its )?(maximum|max|total) ([a-z]+ )?(capacity|quota)\b|` +
-		`\bresources? \S+ (is |are )?unavailable in [a-z]|` +
-		`\bflavor \S+ (doesn't|does not) match|\buntolerated taint .{1,100} in flavor\b`)
-	// temporaryText matches a message about capacity that is in use only at present, so the object can get it later.
-	temporaryText = regexp.MustCompile(`(?i)\b(unused|more needed|preempt(ion|ed|ing)?|currently|waiting)\b`)
-)
-
-// isImpossible reports whether a message states that an object can never get what it requests.
-func isImpossible(message string) bool {
-	return impossibleText.MatchString(message) && !temporaryText.MatchString(message)
-}
 
 // NamesMissing reports whether a text states that an object does not exist.
 func NamesMissing(text string) bool { return missingText.MatchString(text) }

@@ -46,6 +46,7 @@ func TestErrorsInTextsAreRecognized(t *testing.T) {
 		"Failed: 1": true, "error: 0x8007": true,
 		"": false, "0 of 2 completed": false, "no errors": false, "Waiting for propagation": false,
 		"1: ResolutionFailed | True": false, "without any errors": false,
+		"No valid Bindings found": true, "No valid reason to act": false, "no vulnerabilities found": false,
 		"Operation cannot be fulfilled on x: the object has been modified": true,
 	} {
 		if got := symptom.NamesError(text); got != want {
