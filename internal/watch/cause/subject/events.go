@@ -58,8 +58,10 @@ func (s *Subject) EventMessage(reasons ...string) string {
 	return last.Message
 }
 
-// IsWarning reports whether an event is a warning with a message.
-func IsWarning(e *corev1.Event) bool { return e.Type == corev1.EventTypeWarning && e.Message != "" }
+// IsWarning reports whether an event is a warning with a message. Some controllers use another type, such as Critical.
+func IsWarning(e *corev1.Event) bool {
+	return e.Type != corev1.EventTypeNormal && e.Type != "" && e.Message != ""
+}
 
 const (
 	// recent is the maximum age of a warning that is a problem although the object seems healthy.
