@@ -94,7 +94,7 @@ func istioGateway(s *subject.Subject) *verdict.Verdict {
 func explained(s *subject.Subject) *verdict.Verdict {
 	for _, rule := range []rule{
 		workingJob, mention.Object, mention.MissingPart, mention.ReferenceProblem, statusProblem, mention.Selecting,
-		unhandled, operator.Waiting, operator.Unreached,
+		unhandled, operator.Waiting, operator.OfNamespace, operator.Unreached,
 	} {
 		if v := rule(s); v != nil {
 			return v

@@ -139,10 +139,12 @@ func firstMissing(s *subject.Subject, text string, patterns []*regexp.Regexp) *n
 	return nil
 }
 
-// namedCandidates returns the objects that a match of a pattern can mean. The pattern matches up to two words before a
-// name. The function tries both words as the kind, then only the last one. For a custom resource, a kind of its own
-// group that ends with the last word (AppProject for project) precedes kinds of other groups.
+// namedCandidates returns the objects that a match of a pattern can mean. It tries both words before a name as the kind,
+// then only the last one. For a custom resource, a kind of its own group (AppProject for project) is preferred.
 func namedCandidates(s *subject.Subject, found []string) []neighbor.Neighbor {
+	if slices.Contains([]string{"resource", "object", "instance", "credentials"}, found[6]) {
+		return nil // As in "Plugin resource does not exist": the message contains no name.
+	}
 	last := found[2][strings.LastIndexByte(found[2], '-')+1:] // The kind: few resource names contain a hyphen.
 	kinds := slices.Compact([]string{found[1] + found[2], found[2], last})
 	if slices.Contains([]string{"resource", "object", "named", "cluster", "instance", "CR"}, found[2]) && found[1] != "" {

@@ -100,9 +100,8 @@ func MissingReference(s *subject.Subject, mustName bool) *verdict.Verdict {
 	return nil
 }
 
-// isNamedMissing reports whether one of the texts is about a missing target. There are two cases: the text states that
-// something is missing, and contains the name or the kind of the target; or the text contains the name of the target,
-// and the subject has a problem.
+// isNamedMissing reports whether one of the texts is about a missing target: it states that something is missing, and
+// contains the name or the kind of the target; or it contains the name, and the subject has a problem.
 func isNamedMissing(s *subject.Subject, t *target, texts []string) bool {
 	return slices.ContainsFunc(texts, func(text string) bool {
 		isMissing := symptom.NamesMissing(text) || missingReason.MatchString(text)
@@ -195,8 +194,7 @@ func targets(s *subject.Subject, include func(*objectrefs.Convention) bool) (fou
 }
 
 // likeliest returns the object that a reference means: the only candidate that is not missing or, if all candidates are
-// missing, the first one. It returns nil if several candidates are not missing. It also returns nil if several
-// candidates are missing and the reference does not certainly mean the first one.
+// missing, the first one. It returns nil if the reference does not certainly mean one of several candidates.
 func likeliest(s *subject.Subject, c *objectrefs.Convention, candidates []neighbor.Neighbor) *target {
 	var present []neighbor.Neighbor
 	for n := range candidates {
@@ -264,8 +262,8 @@ const maxTexts, maxText = 20, 1000
 // missingReason matches the reason of a condition that is False because an object is missing.
 var missingReason = regexp.MustCompile(`(NotFound|NotExist|Missing)\b|\b(Missing|No)[A-Z]`)
 
-// namesTarget reports whether a text contains the name of a target. A name without a hyphen, such as default, is
-// possibly an ordinary word. Then the text must also contain the target's kind, or the member that refers to it.
+// namesTarget reports whether a text contains the name of a target. A name without a hyphen is possibly an ordinary
+// word, so the text must also contain the target's kind or the member that refers to it.
 func namesTarget(text string, t *target) bool {
 	lower := strings.ToLower(text)
 	return subject.ContainsName(text, t.ID.Name()) && (strings.Contains(t.ID.Name(), "-") ||

@@ -15,11 +15,20 @@ import (
 )
 
 // wrongObject returns the object because of which the subject has a problem, according to a sentence, or nil. The
-// object itself can be healthy: it only does not fit the subject.
+// object itself can be healthy: it only does not fit the subject. It can also be missing.
 func wrongObject(s *subject.Subject, sentence string) *verdict.Cause {
 	for _, find := range []func(*subject.Subject, string) *neighbor.Neighbor{denying, rival, taken, unfit} {
 		if n := find(s, sentence); n != nil {
 			return &verdict.Cause{Object: neighbor.ObjectOf(n), Sentence: sentence}
+		}
+	}
+	for _, find := range []func(*subject.Subject, string) *neighbor.Neighbor{
+		credentials, unmatched, elsewhere, onlyOfKind,
+	} {
+		if n := find(s, sentence); n != nil {
+			c := s.MissingCause(n)
+			c.Sentence = subject.Sentences(sentence, c.Sentence)
+			return c
 		}
 	}
 	return nil

@@ -25,8 +25,10 @@ func Explain(s *subject.Subject, v *verdict.Verdict) *verdict.Verdict {
 	case s.Own.Severity.IsProblem():
 		sentence := withFailedPart(s, s.Own.Sentence)
 		if c := wrongObject(s, withFailedPart(s, subject.CompleteSentence(s))); c != nil {
-			c.Sentence = sentence
-			return s.Explain(s.Own.Severity, s.Own.Reason, sentence, c)
+			if !c.Missing {
+				c.Sentence = sentence
+			}
+			return s.Explain(s.Own.Severity, s.Own.Reason, c.Sentence, c)
 		}
 		if sentence != s.Own.Sentence {
 			return subject.ExplainAlone(s, s.Own.Severity, s.Own.Reason, sentence)
