@@ -118,6 +118,13 @@ func provisioningFailure(s *subject.Subject, reasons ...string) *verdict.Verdict
 		return nil
 	}
 	cause := cmp.Or(requestedVolume(s, message), refusedOption(s, message), unfitSource(s, message))
+	if cause == nil {
+		if n := brokenBackend(s, message); n != nil {
+			v := s.Inherit(n, verdict.Failed, subject.Sentences(message, s.Name(n)+": "))
+			v.Reason = "ProvisioningFailed"
+			return v
+		}
+	}
 	return s.Explain(verdict.Failed, "ProvisioningFailed", message, cause)
 }
 

@@ -1,0 +1,92 @@
+package storage
+
+import (
+	"bytes"
+	"regexp"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	storage "k8s.io/api/storage/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/glasshouse-project/glasshouse/internal/watch/cause/subject"
+	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
+	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
+)
+
+// noBackend matches a message that a provisioner has no place for a volume, with the kind of this place.
+var noBackend = regexp.MustCompile(`(?i)\b(?:no|not enough|insufficient) (?:[a-z]+ ){0,2}(pool|backend)s?\b`)
+
+// brokenBackend returns the custom resource that describes the place where a provisioner would create the volume of a
+// claim, if this place has a problem, and the message of an event states that no place is available. The resource is of
+// the project of the provisioner, and contains a parameter of the storage class. If another place of this kind has no
+// problem, brokenBackend returns nil.
+func brokenBackend(s *subject.Subject, message string) *neighbor.Neighbor {
+	found := noBackend.FindStringSubmatch(message)
+	name := ptr.Deref(neighbor.Decode[corev1.PersistentVolumeClaim](s.Object).Spec.StorageClassName, "")
+	if found == nil || name == "" {
+		return nil
+	}
+	n := s.Find(graph.NewID(graph.Kind{Group: "storage.k8s.io", Kind: "StorageClass"}, "", name))
+	class := neighbor.Decode[storage.StorageClass](n.Object)
+	words := wordsOf(class.Parameters)
+	var all []neighbor.Neighbor
+	for _, kind := range backendKinds(s, class.Provisioner, found[1]) {
+		all = append(all, s.All(kind, neighbor.AnyNamespace, neighbor.Limit)...)
+	}
+	all = slices.DeleteFunc(all, func(n neighbor.Neighbor) bool { return !contains(&n, words) })
+	for n := range all {
+		subject.Follow(s, &all[n])
+		if !s.HasProblem(&all[n]) {
+			return nil
+		}
+	}
+	s.AddSource(n.Resource, "")
+	return s.Worst(all)
+}
+
+// backendKinds returns the kinds of a provisioner's project that end with a word, such as DiskPool for pool. The name of
+// the provisioner contains the domain of the project, also in reverse order: csi.example.com or com.example.csi.
+func backendKinds(s *subject.Subject, provisioner, word string) (kinds []graph.Kind) {
+	parts := strings.Split(provisioner, ".")
+	var groups []string
+	for n := 0; n < len(parts)-1; n++ {
+		groups = append(groups, strings.Join(parts[n:], "."))
+	}
+	if len(parts) > 2 && slices.Contains([]string{"com", "io", "org", "net"}, parts[0]) {
+		groups = append(groups, parts[1]+"."+parts[0])
+	}
+	for _, group := range groups {
+		by := graph.NewID(graph.Kind{Group: group}, "-", "-")
+		for _, ending := range []string{word, word + "Config"} {
+			for _, n := range s.Named(by, &neighbor.Mention{Kind: ending, Group: group, Name: "-", IsWord: true}) {
+				if !slices.Contains(kinds, n.ID.Kind) {
+					kinds = append(kinds, n.ID.Kind)
+				}
+			}
+		}
+	}
+	return kinds
+}
+
+// wordsOf returns the values of parameters. A value can itself consist of lines such as "media: ssd".
+func wordsOf(parameters map[string]string) (words []string) {
+	for _, text := range parameters {
+		for line := range strings.Lines(text) {
+			if _, value, ok := strings.Cut(line, ": "); ok {
+				line = value
+			}
+			if word := strings.TrimSpace(line); len(word) > 2 && word != "true" && word != "false" {
+				words = append(words, word)
+			}
+		}
+	}
+	return words
+}
+
+// contains reports whether an object contains one of the words as a complete value.
+func contains(n *neighbor.Neighbor, words []string) bool {
+	text, _ := n.Object.JSON()
+	return slices.ContainsFunc(words, func(word string) bool { return bytes.Contains(text, []byte(`"`+word+`"`)) })
+}
