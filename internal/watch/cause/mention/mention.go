@@ -139,8 +139,8 @@ func firstMissing(s *subject.Subject, text string, patterns []*regexp.Regexp) *n
 	return nil
 }
 
-// namedCandidates returns the objects that a match of a pattern can mean. It tries both words before a name as the kind,
-// then only the last one. For a custom resource, a kind of its own group (AppProject for project) is preferred.
+// namedCandidates returns the objects that a match of a pattern can mean. It tries both words before the name as the
+// kind, then only the last one. For a custom resource, a kind of its own group (AppProject for project) is preferred.
 func namedCandidates(s *subject.Subject, found []string) []neighbor.Neighbor {
 	if slices.Contains([]string{"resource", "object", "instance", "credentials"}, found[6]) {
 		return nil // As in "Plugin resource does not exist": the message contains no name.

@@ -38,8 +38,8 @@ func credentials(s *subject.Subject, sentence string) *neighbor.Neighbor {
 }
 
 // unmatchedPattern matches a message that none of several objects fits.
-var unmatchedPattern = regexp.MustCompile(`(?i)\b(?:did not|didn't|do not|don't) match\b|\b0/\d+ [a-z]+ are available\b|` +
-	`\bno (?:matching|suitable|valid) [a-z]+\b|\bno [a-z]+ (?:fits?|match(?:es)?)\b`)
+var unmatchedPattern = regexp.MustCompile(`(?i)\b(?:did not|didn't|do not|don't) match\b|` +
+	`\b0/\d+ [a-z]+ are available\b|\bno (?:matching|suitable|valid) [a-z]+\b|\bno [a-z]+ (?:fits?|match(?:es)?)\b`)
 
 // unmatched returns the missing object to which the subject refers, if a sentence states that no object of this kind
 // fits, and all objects of this kind to which the subject refers are missing. Otherwise, it returns nil.

@@ -46,8 +46,8 @@ func brokenBackend(s *subject.Subject, message string) *neighbor.Neighbor {
 	return s.Worst(all)
 }
 
-// backendKinds returns the kinds of a provisioner's project that end with a word, such as DiskPool for pool. The name of
-// the provisioner contains the domain of the project, also in reverse order: csi.example.com or com.example.csi.
+// backendKinds returns the kinds of a provisioner's project that end with a word, such as DiskPool for pool. The name
+// of the provisioner contains the domain of the project, also in reverse order: csi.example.com or com.example.csi.
 func backendKinds(s *subject.Subject, provisioner, word string) (kinds []graph.Kind) {
 	parts := strings.Split(provisioner, ".")
 	var groups []string

@@ -222,9 +222,9 @@ func TestFalseConditionIsProblemOnlyWithError(t *testing.T) {
 		"type: Disabled, status: 'True', reason: DisabledByUser, message: switched off":         false,
 		"type: Paused, status: 'True', reason: Requested, message: the last update failed":      false,
 		// An agent no longer reports the state.
-		"type: Available, status: Unknown, reason: LeaseUpdateStopped, message: The agent stopped updating its lease.": true,
-		"type: Reachable, status: Unknown, reason: NoHeartbeat, message: lost contact":                                 true,
-		"type: Available, status: Unknown, reason: Initialized, message: Condition Initialized":                        false,
+		"type: Available, status: Unknown, reason: LeaseUpdateStopped, message: agent stopped updating its lease": true,
+		"type: Reachable, status: Unknown, reason: NoHeartbeat, message: lost contact":                            true,
+		"type: Available, status: Unknown, reason: Initialized, message: Condition Initialized":                   false,
 	} {
 		if !strings.Contains(condition, "status:") {
 			condition += `, status: "False"`
