@@ -137,7 +137,9 @@ func (c *testCluster) addNode(ctx context.Context, node *unstructured.Unstructur
 	if status["conditions"] == nil {
 		status["conditions"] = healthyConditions()
 	}
-	status["capacity"], status["allocatable"] = size, size
+	if status["allocatable"] == nil {
+		status["capacity"], status["allocatable"] = size, size
+	}
 	status["addresses"] = []any{
 		map[string]any{"type": "InternalIP", "address": "10.11.0.1"}, map[string]any{"type": "Hostname", "address": name},
 	}
