@@ -30,3 +30,19 @@ func withoutNetwork(s *subject.Subject) *verdict.Verdict {
 	}
 	return uninitializedBy(s, agent)
 }
+
+// sandboxNetwork matches an error about the network of a pod, which a network plugin has to set up.
+var sandboxNetwork = regexp.MustCompile(`(?i)\b(?:network for sandbox|network for pod|networkplugin|cni)\b`)
+
+// NetworkFailure explains a pod that gets no network, by the failed pod that installs the network plugin on the node.
+func NetworkFailure(s *subject.Subject, p *corev1.Pod, last *corev1.Event) *verdict.Verdict {
+	if last.Reason != "FailedCreatePodSandBox" || !sandboxNetwork.MatchString(last.Message) {
+		return nil
+	}
+	agent := subject.FailedAgent(s, p.Spec.NodeName, subject.IsNetworkPlugin)
+	if agent == nil {
+		return nil
+	}
+	s.AddSource(subject.EventsRef, last.Namespace)
+	return s.Inherit(agent, verdict.Degraded, subject.Sentences(last.Message, s.Name(agent)+": "))
+}
