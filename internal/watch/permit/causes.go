@@ -52,6 +52,8 @@ func CauseResources() []resource.Resource {
 		{Group: "rbac.authorization.k8s.io", Version: "v1", Resource: "roles", Namespaced: true},
 		{Group: "resource.k8s.io", Version: "v1", Resource: "deviceclasses"},
 		{Group: "scheduling.k8s.io", Version: "v1", Resource: "priorityclasses"},
+		{Group: "storage.k8s.io", Version: "v1", Resource: "csidrivers"},
+		{Group: "storage.k8s.io", Version: "v1", Resource: "csinodes"},
 		{Group: "storage.k8s.io", Version: "v1", Resource: "storageclasses"},
 		{Group: "storage.k8s.io", Version: "v1", Resource: "volumeattachments"},
 		{Group: "storage.k8s.io", Version: "v1", Resource: "volumeattributesclasses"},

@@ -3,6 +3,8 @@ package placement
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -208,4 +210,23 @@ func tolerates(p *corev1.Pod, taint *corev1.Taint) bool {
 		}
 	}
 	return false
+}
+
+// Obstacle returns why a DaemonSet with the given pod runs no pod on a node, or "". It ignores taints that Kubernetes
+// itself sets: the pods of a DaemonSet tolerate most of these.
+func Obstacle(p *corev1.Pod, node *corev1.Node) string {
+	others := node.DeepCopy()
+	others.Spec.Taints = slices.DeleteFunc(others.Spec.Taints, func(taint corev1.Taint) bool {
+		return strings.HasPrefix(taint.Key, "node.kubernetes.io/")
+	})
+	required, _ := requiredLabels(p)
+	for _, key := range slices.Sorted(maps.Keys(required)) {
+		if value, ok := node.Labels[key]; !ok || value != required[key] {
+			return fmt.Sprintf("requires the node label %s=%s, which this node does not have", key, required[key])
+		}
+	}
+	if taint := untolerated(p, others); taint != nil {
+		return "does not tolerate the taint " + taint.ToString() + " of this node"
+	}
+	return ""
 }

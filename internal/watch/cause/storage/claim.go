@@ -79,9 +79,13 @@ func unfilled(s *subject.Subject) *verdict.Verdict {
 
 // withoutProvisioner explains a claim by the workload that should create its volume, but does not run.
 func withoutProvisioner(s *subject.Subject, o *corev1.PersistentVolumeClaim) *verdict.Verdict {
+	return subject.StoppedController(s, "provisioner", provisionerOf(o))
+}
+
+// provisionerOf returns the name of the provisioner that should create the volume of a claim, or "".
+func provisionerOf(o *corev1.PersistentVolumeClaim) string {
 	const annotation = "volume.kubernetes.io/storage-provisioner"
-	return subject.StoppedController(s, "provisioner", cmp.Or(o.Annotations[annotation],
-		o.Annotations["volume.beta.kubernetes.io/storage-provisioner"]))
+	return cmp.Or(o.Annotations[annotation], o.Annotations["volume.beta.kubernetes.io/storage-provisioner"])
 }
 
 // whyUnbound returns the likely reason why no volume is bound to a claim.
@@ -113,9 +117,14 @@ func hasDefaultClass(s *subject.Subject) bool {
 
 // provisioningFailure explains a claim by the newest event with one of the reasons.
 func provisioningFailure(s *subject.Subject, reasons ...string) *verdict.Verdict {
-	message := s.EventMessage(reasons...)
-	if message == "" {
+	last := s.NewestEvent(func(e *corev1.Event) bool { return slices.Contains(reasons, e.Reason) && e.Message != "" })
+	if last == nil {
 		return nil
+	}
+	message := last.Message
+	s.AddSource(subject.EventsRef, last.Namespace)
+	if v := unregisteredProvisioner(s, message); v != nil {
+		return v
 	}
 	cause := cmp.Or(requestedVolume(s, message), refusedOption(s, message), unfitSource(s, message))
 	if cause == nil {
@@ -239,13 +248,8 @@ func waitingClaim(
 			Cause:    &verdict.Cause{Object: neighbor.ObjectOf(class)},
 		}
 	}
-	for n := range pods {
-		p := neighbor.Decode[corev1.Pod](pods[n].Object)
-		own := pods[n].Object.Verdict().Own().Unpack()
-		if p.Spec.NodeName == "" && own.Severity.IsProblem() {
-			return s.Explain(verdict.Degraded, own.Reason, "Waits for pod "+p.Name+": "+own.Why(),
-				&verdict.Cause{Object: neighbor.ObjectOf(&pods[n]), Sentence: own.Why()})
-		}
+	if v := waitingForPod(s, o, pods); v != nil {
+		return v
 	}
 	if v := provisioningFailure(s, "ProvisioningFailed"); v != nil {
 		return v
@@ -263,4 +267,29 @@ func waitingClaim(
 		return overdueClaim(s, whyUnbound(s, o)) // The pod has a problem, so its claim should be bound by now.
 	}
 	return nil
+}
+
+// waitingForPod explains a claim by a pod that has no node yet. If the scheduler has selected a node, it waits for the
+// volume of the claim. In this case, the pod is the cause only if the scheduler has rejected it afterward.
+func waitingForPod(
+	s *subject.Subject, o *corev1.PersistentVolumeClaim, pods []neighbor.Neighbor,
+) *verdict.Verdict {
+	for n := range pods {
+		p := neighbor.Decode[corev1.Pod](pods[n].Object)
+		own := pods[n].Object.Verdict().Own().Unpack()
+		if p.Spec.NodeName != "" || !own.Severity.IsProblem() {
+			continue
+		}
+		if o.Annotations[selectedNode] != "" && own.Reason != corev1.PodReasonUnschedulable &&
+			s.NewestEvent(isProvisioningFailure) != nil {
+			continue
+		}
+		return s.Explain(verdict.Degraded, own.Reason, "Waits for pod "+p.Name+": "+own.Why(),
+			&verdict.Cause{Object: neighbor.ObjectOf(&pods[n]), Sentence: own.Why()})
+	}
+	return nil
+}
+
+func isProvisioningFailure(e *corev1.Event) bool {
+	return e.Reason == "ProvisioningFailed" && e.Message != ""
 }

@@ -43,6 +43,25 @@ func FailedAgent(s *Subject, node string, isAgent func(*corev1.Pod) bool) (agent
 	return agent
 }
 
+// PodOnNode returns the pod of a DaemonSet on a node, or nil if there is none. ok is false if that is not known.
+func PodOnNode(s *Subject, set *neighbor.Neighbor, node string) (pod *neighbor.Neighbor, ok bool) {
+	kind := graph.Kind{Kind: "Pod"}
+	ids := s.Users(graph.NewID(graph.Kind{Kind: "Node"}, "", node), maxOnNode)
+	if len(ids) == maxOnNode || !KnowsAll(s, kind, "") {
+		return nil, false
+	}
+	for _, id := range ids {
+		n := s.Find(id)
+		if id.Kind != kind || id.Namespace() != set.ID.Namespace() || n.Object == nil || !n.IsOwnedBy(set.Object.UID()) {
+			continue
+		}
+		if p := neighbor.Decode[corev1.Pod](n.Object); !IsFinished(&p) {
+			return &n, true
+		}
+	}
+	return nil, true
+}
+
 // hasCrashed reports whether a container of a pod does not start, has failed, or failed before it was started again.
 func hasCrashed(p *corev1.Pod) bool {
 	return HasFailedContainer(p) || slices.ContainsFunc(ends(p), func(t *corev1.ContainerStateTerminated) bool {

@@ -35,7 +35,7 @@ func StoppedController(s *Subject, role, name string) *verdict.Verdict {
 	if name == "" || !s.Own.Severity.IsProblem() && !s.IsSettled() {
 		return nil
 	}
-	all, ok := Workloads(s, func(c []corev1.Container) bool { return isController(c, role, name) }, name)
+	all, ok := Workloads(s, func(c []corev1.Container) bool { return IsController(c, role, name) }, name)
 	if !ok {
 		return nil
 	}
@@ -95,9 +95,9 @@ func isWorkloadOf(n *neighbor.Neighbor, matches func([]corev1.Container) bool, w
 	return matches(neighbor.Decode[workload](n.Object).Spec.Template.Spec.Containers)
 }
 
-// isController reports whether the names of the containers or their settings contain the role of a controller, and the
+// IsController reports whether the names of the containers or their settings contain the role of a controller, and the
 // settings contain the complete name of the driver, also as a directory in the path of a socket.
-func isController(containers []corev1.Container, role, driver string) bool {
+func IsController(containers []corev1.Container, role, driver string) bool {
 	hasRole, hasDriver := false, false
 	for n := range containers {
 		c := &containers[n]
