@@ -123,10 +123,10 @@ func provisioningFailure(s *subject.Subject, reasons ...string) *verdict.Verdict
 	}
 	message := last.Message
 	s.AddSource(subject.EventsRef, last.Namespace)
-	if v := unregisteredProvisioner(s, message); v != nil {
+	if v := cmp.Or(unregisteredProvisioner(s, message), failedPool(s, message)); v != nil {
 		return v
 	}
-	cause := cmp.Or(requestedVolume(s, message), refusedOption(s, message), unfitSource(s, message))
+	cause := cmp.Or(requestedVolume(s, message), refusedOption(s, message), unfitSource(s, message), settings(s, last))
 	if cause == nil {
 		if n := brokenBackend(s, message); n != nil {
 			v := s.Inherit(n, verdict.Failed, subject.Sentences(message, s.Name(n)+": "))
