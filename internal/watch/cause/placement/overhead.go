@@ -1,0 +1,65 @@
+package placement
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/utils/ptr"
+
+	"github.com/glasshouse-project/glasshouse/internal/watch/cause/subject"
+	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
+	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
+	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
+)
+
+// overhead explains why a pod gets no node: its RuntimeClass adds so much overhead that no node, even an empty one, has
+// enough of a resource. Without the overhead, the pod would fit, and the overhead is larger than the requests of the
+// containers.
+func overhead(s *subject.Subject, p *corev1.Pod) *verdict.Verdict {
+	name := ptr.Deref(p.Spec.RuntimeClassName, "")
+	if name == "" || len(p.Spec.Overhead) == 0 || !fullPattern.MatchString(rejection(p)) {
+		return nil
+	}
+	for _, of := range slices.Sorted(maps.Keys(p.Spec.Overhead)) {
+		added, request := p.Spec.Overhead[of], requestOf(p, of)
+		if added.Cmp(request) <= 0 || !strings.Contains(rejection(p), "Insufficient "+string(of)) {
+			continue
+		}
+		largest := largestNode(s, p, of)
+		total := added.DeepCopy()
+		total.Add(request)
+		if largest == nil || largest.Cmp(total) >= 0 || largest.Cmp(request) < 0 {
+			continue
+		}
+		class := s.Find(graph.NewID(graph.Kind{Group: "node.k8s.io", Kind: "RuntimeClass"}, "", name))
+		subject.Follow(s, &class)
+		s.AddSource("core/v1/nodes", "")
+		return s.ExplainBy(&class, s.Own.Severity, s.Own.Reason, subject.Sentences(s.Own.Sentence, fmt.Sprintf(
+			"%s adds an overhead of %s %s to the pod, and no suitable node has %s", &class, added.String(), of, total.String())))
+	}
+	return nil
+}
+
+// largestNode returns the allocatable amount of a resource on that suitable node which has the most, or nil if not all
+// nodes are known, or none is suitable.
+func largestNode(s *subject.Subject, p *corev1.Pod, of corev1.ResourceName) (largest *resource.Quantity) {
+	nodes := s.All(nodeKind, "", maxNodes)
+	if len(nodes) == maxNodes || !subject.KnowsAll(s, nodeKind, "") {
+		return nil
+	}
+	for n := range nodes {
+		node := neighbor.Decode[corev1.Node](nodes[n].Object)
+		has, ok := node.Status.Allocatable[of]
+		if ok && !isRejected(p, &node) && (largest == nil || has.Cmp(*largest) > 0) {
+			largest = &has
+		}
+	}
+	return largest
+}
+
+// maxNodes limits the nodes that are searched for a place for a pod.
+const maxNodes = 10 * neighbor.Limit
