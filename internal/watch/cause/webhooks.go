@@ -12,6 +12,7 @@ import (
 	admission "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/glasshouse-project/glasshouse/internal/watch/cause/api"
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/subject"
 	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
 	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
@@ -37,7 +38,12 @@ func webhooks(s *subject.Subject) *verdict.Verdict {
 		if w.FailurePolicy != nil && *w.FailurePolicy == admission.Ignore {
 			severity, effect = verdict.Degraded, "is skipped for "
 		}
-		if v := w.ClientConfig.webhookDown(s, severity); v != nil {
+		v := w.ClientConfig.webhookDown(s, severity)
+		if v == nil && w.ClientConfig.Service != nil {
+			n := w.ClientConfig.find(s)
+			v = api.BlockedWebhook(s, w.Name, &n, severity)
+		}
+		if v != nil {
 			v.Reason = "WebhookDown"
 			v.Sentence = fmt.Sprintf("Webhook %s %s%s: %s", w.Name, effect, rulesText(w.Rules), v.Sentence)
 			return v
