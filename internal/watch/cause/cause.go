@@ -3,6 +3,7 @@
 package cause
 
 import (
+	"github.com/glasshouse-project/glasshouse/internal/watch/cause/api"
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/mention"
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/operator"
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/placement"
@@ -71,6 +72,8 @@ func ruleFor(s *subject.Subject) rule {
 		return placement.Node
 	case apiServiceKind:
 		return apiService
+	case graph.Kind{Group: "networking.k8s.io", Kind: "ServiceCIDR"}:
+		return api.ServiceRange
 	case graph.Kind{Kind: "Namespace"}:
 		return namespace
 	case graph.Kind{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition"}:

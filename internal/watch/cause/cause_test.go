@@ -66,7 +66,8 @@ func isNamespaced(kind graph.Kind) (namespaced, ok bool) {
 		"DeviceClass", "CustomResourceDefinition", "FlowSchema", "PriorityLevelConfiguration", "ValidatingAdmissionPolicy",
 		"ValidatingAdmissionPolicyBinding", "VolumeAttributesClass", "IngressClassParams", "GatewayClass",
 		"CiliumClusterwideNetworkPolicy", "GlobalNetworkPolicy", "AdminNetworkPolicy", "NodePool", "EC2NodeClass", "Team",
-		"Composition", "Function", "CSIDriver", "CSINode", "RuntimeClass":
+		"Composition", "Function", "CSIDriver", "CSINode", "ServiceCIDR",
+		"RuntimeClass":
 		return false, true
 	case "Unserved":
 		return false, false

@@ -44,6 +44,7 @@ func CauseResources() []resource.Resource {
 		{Group: "networking.k8s.io", Version: "v1", Resource: "ingressclasses"},
 		{Group: "networking.k8s.io", Version: "v1", Resource: "ingresses", Namespaced: true},
 		{Group: "networking.k8s.io", Version: "v1", Resource: "networkpolicies", Namespaced: true},
+		{Group: "networking.k8s.io", Version: "v1", Resource: "servicecidrs"},
 		{Group: "node.k8s.io", Version: "v1", Resource: "runtimeclasses"},
 		{Group: "policy", Version: "v1", Resource: "poddisruptionbudgets", Namespaced: true},
 		{Group: "rbac.authorization.k8s.io", Version: "v1", Resource: "clusterrolebindings"},

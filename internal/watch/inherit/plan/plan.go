@@ -24,7 +24,7 @@ var firstResources = []string{ //nolint:gochecknoglobals // Constant.
 	"admissionregistration.k8s.io/v1/validatingwebhookconfigurations", "core/v1/replicationcontrollers",
 	"rbac.authorization.k8s.io/v1/rolebindings", "rbac.authorization.k8s.io/v1/clusterrolebindings",
 	"storage.k8s.io/v1/volumeattachments", "storage.k8s.io/v1/csidrivers", "storage.k8s.io/v1/csinodes",
-	"apiextensions.k8s.io/v1/customresourcedefinitions",
+	"networking.k8s.io/v1/servicecidrs", "apiextensions.k8s.io/v1/customresourcedefinitions",
 	"flowcontrol.apiserver.k8s.io/v1/flowschemas", "flowcontrol.apiserver.k8s.io/v1/prioritylevelconfigurations",
 	"certificates.k8s.io/v1/certificatesigningrequests",
 	"admissionregistration.k8s.io/v1/validatingadmissionpolicies",
