@@ -20,8 +20,11 @@ const noEndpoints = "The Service has no ready endpoints: "
 // Service explains why requests to a Service get no response, or why its load balancer is not updated.
 func Service(s *subject.Subject) *verdict.Verdict {
 	o := neighbor.Decode[corev1.Service](s.Object)
-	if v := explainNoResponse(s, &o); v != nil || len(o.Status.LoadBalancer.Ingress) == 0 {
+	if v := explainNoResponse(s, &o); v != nil {
 		return v
+	}
+	if len(o.Status.LoadBalancer.Ingress) == 0 {
+		return withoutBalancer(s)
 	}
 	last := s.NewestEvent(func(*corev1.Event) bool { return true })
 	if last == nil || !subject.IsWarning(last) || !isLoadBalancer(last.Reason) {
