@@ -19,7 +19,7 @@ const maxServices = 20 * neighbor.Limit
 // ServiceRange explains a ServiceCIDR whose deletion does not end: a Service still has an address of this range, and no
 // other ServiceCIDR contains this address.
 func ServiceRange(s *subject.Subject) *verdict.Verdict {
-	if s.Own.Reason != subject.Terminating {
+	if s.Own.Reason != subject.Terminating || !s.Own.Severity.IsProblem() {
 		return nil
 	}
 	own, others := prefixesOf(&s.Neighbor), []netip.Prefix(nil)
