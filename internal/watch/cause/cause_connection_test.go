@@ -45,6 +45,7 @@ func (f *following) Named(by graph.ID, m *neighbor.Mention) []neighbor.Neighbor 
 // A pod is evaluated again after a change of an object that its explanation depends on.
 func TestPodFollowsObjectsOfItsExplanation(t *testing.T) {
 	pod, service, namespace := graph.Kind{Kind: "Pod"}, graph.Kind{Kind: "Service"}, graph.Kind{Kind: "Namespace"}
+	node := graph.Kind{Kind: "Node"}
 	for _, test := range []struct {
 		file string
 		pod  graph.ID
@@ -54,7 +55,8 @@ func TestPodFollowsObjectsOfItsExplanation(t *testing.T) {
 		{"pod-network-policy", graph.NewID(pod, "other", "report"), graph.NewID(namespace, "", "other")},
 		{"pod-network-policy", graph.NewID(pod, "shop", "egress"), graph.NewID(namespace, "", "shop")},
 		{"pod-service-proxy-failed", graph.NewID(pod, "shop", "working-proxy"), graph.NewID(pod, "kube-system", "proxy-2")},
-		{"pod-only-labeled-node", graph.NewID(pod, "shop", "gpu"), graph.NewID(graph.Kind{Kind: "Node"}, "", "n1")},
+		{"driver-not-registered", graph.NewID(pod, "shop", "on-tainted"), graph.NewID(node, "", "n1")},
+		{"pod-only-labeled-node", graph.NewID(pod, "shop", "gpu"), graph.NewID(node, "", "n1")},
 	} {
 		c, _ := load(t, "testdata/"+test.file+".yaml")
 		f := &following{cluster: c}

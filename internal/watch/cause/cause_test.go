@@ -340,6 +340,7 @@ func TestVerdictFromOwnContentHasOnlySourceOwn(t *testing.T) {
 // is old enough.
 func TestTimeDependentVerdictsAreRevisited(t *testing.T) {
 	webhook := graph.Kind{Group: "admissionregistration.k8s.io", Kind: "ValidatingWebhookConfiguration"}
+	mutating := graph.Kind{Group: "admissionregistration.k8s.io", Kind: "MutatingWebhookConfiguration"}
 	service, pod := graph.Kind{Kind: "Service"}, graph.Kind{Kind: "Pod"}
 	for _, test := range []struct {
 		file string
@@ -354,6 +355,8 @@ func TestTimeDependentVerdictsAreRevisited(t *testing.T) {
 		{"node-interruptions", graph.NewID(graph.Kind{Kind: "Node"}, "", "calm"), ""},
 		{"pod-excluded-by-anti-affinity", graph.NewID(pod, "shop", "unmatched"), "2026-01-01T01:01:00Z"},
 		{"pod-excluded-by-anti-affinity", graph.NewID(pod, "shop", "import"), ""},
+		{"webhook-network-policy", graph.NewID(mutating, "", "uncalled"), "2026-01-01T01:01:00Z"},
+		{"webhook-network-policy", graph.NewID(mutating, "", "open"), ""},
 	} {
 		c, _ := load(t, "testdata/"+test.file+".yaml")
 		cause.Of(c, c.Find(test.id))
