@@ -34,8 +34,8 @@ var noAnswer = regexp.MustCompile(`context deadline exceeded|Client\.Timeout exc
 	`connect: (?:network is unreachable|no route to host|connection timed out)`)
 
 // BlockedWebhook explains why calls of a webhook fail although its pods are ready: network policies permit connections
-// to these pods only from other pods, and the API server is no pod of the cluster's network. Some network plugins permit
-// these connections nevertheless, so an event must report a failed call.
+// to these pods only from other pods, and the API server is no pod of the cluster's network. Some network plugins still
+// permit these connections, so an event must report a failed call.
 func BlockedWebhook(
 	s *subject.Subject, webhook string, service *neighbor.Neighbor, severity verdict.Severity,
 ) *verdict.Verdict {

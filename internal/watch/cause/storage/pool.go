@@ -17,8 +17,9 @@ import (
 var shortPattern = regexp.MustCompile(
 	`(?i)\b(?:no|not enough|insufficient)(?: [a-z]+){0,2} (pool|backend|cluster|disk|device|store)s?\b`)
 
-// failedPool explains a claim by a custom resource with a problem, of a kind that the provisioner lacks according to
-// its message, such as DiskPool. By convention, the domain of the provisioner is also the API group of its resources.
+// failedPool explains a claim by a custom resource with a problem. The provisioner states that it lacks objects of this
+// kind, such as DiskPool, or objects that this kind configures, such as BackendConfig. By convention, the domain of the
+// provisioner is also the API group of its resources.
 func failedPool(s *subject.Subject, message string) *verdict.Verdict {
 	found := shortPattern.FindStringSubmatch(message)
 	if found == nil {
@@ -27,10 +28,8 @@ func failedPool(s *subject.Subject, message string) *verdict.Verdict {
 	o := neighbor.Decode[corev1.PersistentVolumeClaim](s.Object)
 	var all []neighbor.Neighbor
 	for _, group := range groupsOf(provisionerOf(&o)) {
-		by := graph.NewID(graph.Kind{Group: group}, s.ID.Namespace(), "")
-		for _, n := range s.Named(by, &neighbor.Mention{Kind: strings.ToLower(found[1]), IsWord: true, Name: "-"}) {
-			all = append(all, s.All(n.ID.Kind, neighbor.AnyNamespace, neighbor.Limit)...)
-		}
+		all = append(all, instances(s, group, found[1])...)
+		all = append(all, instances(s, group, found[1]+"config")...)
 	}
 	for n := range all {
 		subject.Follow(s, &all[n])
@@ -40,6 +39,15 @@ func failedPool(s *subject.Subject, message string) *verdict.Verdict {
 		return nil
 	}
 	return s.Inherit(worst, verdict.Failed, subject.Sentences(message, s.Name(worst)+": "))
+}
+
+// instances returns the objects of the kinds in an API group that end with a word.
+func instances(s *subject.Subject, group, word string) (all []neighbor.Neighbor) {
+	by := graph.NewID(graph.Kind{Group: group}, s.ID.Namespace(), "")
+	for _, n := range s.Named(by, &neighbor.Mention{Kind: strings.ToLower(word), IsWord: true, Name: "-"}) {
+		all = append(all, s.All(n.ID.Kind, neighbor.AnyNamespace, neighbor.Limit)...)
+	}
+	return all
 }
 
 // groupsOf returns the API groups that the name of a provisioner can contain: openebs.io for io.openebs.csi, and
