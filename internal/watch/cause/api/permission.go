@@ -26,7 +26,7 @@ var (
 	// group captures a word about the request, if it is for the cluster scope.
 	escalation = regexp.MustCompile(`(?:\b(cluster)role(?:binding)?s\.rbac\.authorization\.k8s\.io .{1,100})?` +
 		`\buser \\?"system:serviceaccount:([a-z0-9-]+):([a-z0-9](?:[a-z0-9.-]*[a-z0-9])?)\\?" .{0,300}\(?is attempting ` +
-		`to grant RBAC permissions not currently held`)
+		`to grant RBAC permissions not currently`)
 )
 
 // Permission returns the cause of a message of the API server about a service account without a permission, or
@@ -37,7 +37,7 @@ func Permission(s *subject.Subject, message string) *verdict.Cause {
 	if account.Name() == "" {
 		return nil
 	}
-	return unpermitted(s, account, scope, message)
+	return causeOf(s, account, scope, message)
 }
 
 // refused returns the service account that lacks a permission according to a message, and the scope of its request. The
@@ -56,8 +56,8 @@ func refused(message string) (account graph.ID, scope []string) {
 	return graph.ID{}, nil
 }
 
-// unpermitted returns the cause of a request of a service account without a permission, or nil.
-func unpermitted(s *subject.Subject, id graph.ID, scope []string, message string) *verdict.Cause {
+// causeOf returns the cause of a request of a service account without a permission, or nil.
+func causeOf(s *subject.Subject, id graph.ID, scope []string, message string) *verdict.Cause {
 	account := s.Find(id)
 	if account.Object == nil {
 		return nil // The ServiceAccount was deleted, or is not in the cache.

@@ -41,7 +41,7 @@ func (c *client) byAlias(service *neighbor.Neighbor) *verdict.Verdict {
 
 // failedDNS explains a pod that gets no answer from the DNS of the cluster, by the failure of this DNS.
 func (c *client) failedDNS() *verdict.Verdict {
-	all := c.servicesOfDNS()
+	all := servicesOfDNS(c)
 	for n := range all {
 		subject.Follow(c.Subject, &all[n])
 		if len(readyPods(c, &all[n])) > 0 || subject.IsSelectedBy(c.Subject, all[n].ID) {
@@ -56,7 +56,7 @@ func (c *client) failedDNS() *verdict.Verdict {
 
 // servicesOfDNS returns the Services of the cluster's DNS. By convention, they have the label k8s-app=kube-dns, and are
 // in the namespace kube-system. If the namespace of the pod contains such Services, servicesOfDNS returns only these.
-func (c *client) servicesOfDNS() (all []neighbor.Neighbor) {
+func servicesOfDNS(c *client) (all []neighbor.Neighbor) {
 	for _, namespace := range []string{c.ID.Namespace(), "kube-system"} {
 		all = c.All(serviceKind, namespace, neighbor.Limit)
 		if len(all) == neighbor.Limit || !subject.KnowsAll(c.Subject, serviceKind, namespace) {

@@ -69,14 +69,14 @@ func (c *client) beyond(server, via *neighbor.Neighbor) (v *verdict.Verdict, isC
 		return nil, c.chain.isCyclic
 	}
 	next.Complete(of)
-	v = c.Explain(c.Own.Severity, c.Own.Reason, c.prefix(via)+of.Cause.Sentence, of.Cause)
+	v = c.Explain(c.Own.Severity, c.Own.Reason, prefix(c, via)+of.Cause.Sentence, of.Cause)
 	v.Sources = of.Sources.ForInheritor(verdict.Source(server.Resource, server.ID.Namespace()))
 	c.AddSource(server.Resource, server.ID.Namespace())
 	return c.through(v, via), false
 }
 
 // prefix returns the start of a sentence about a server.
-func (c *client) prefix(server *neighbor.Neighbor) string {
+func prefix(c *client, server *neighbor.Neighbor) string {
 	return subject.Sentences(c.Own.Sentence, server.String()+": ")
 }
 
@@ -143,10 +143,10 @@ func lacksObject(n *neighbor.Neighbor) bool {
 // its verdict from a further object, inherit uses the object's own verdict.
 func (c *client) inherit(n, server *neighbor.Neighbor) *verdict.Verdict {
 	if n.ID.Kind == serviceKind || !n.Object.Verdict().IsInherited() || lacksObject(n) {
-		return c.through(c.Inherit(n, c.Own.Severity, c.prefix(server)), server)
+		return c.through(c.Inherit(n, c.Own.Severity, prefix(c, server)), server)
 	}
 	own := n.Object.Verdict().Own().Unpack()
 	v := c.ExplainBy(n, c.Own.Severity, "", own.Why())
-	v.Sentence = c.prefix(server) + v.Sentence
+	v.Sentence = prefix(c, server) + v.Sentence
 	return c.through(v, server)
 }

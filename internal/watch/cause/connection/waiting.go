@@ -37,7 +37,7 @@ func (c *client) waiting() *verdict.Verdict {
 		if at < 0 || status.State.Running == nil {
 			continue
 		}
-		if v := c.awaits(c.commandOf(&c.pod.Spec.InitContainers[at])); v != nil {
+		if v := c.awaits(commandOf(c, &c.pod.Spec.InitContainers[at])); v != nil {
 			return v
 		}
 	}
@@ -73,7 +73,7 @@ func (c *client) awaits(command string) *verdict.Verdict {
 // awaitsObject explains the pod by the problem of an object, or by the worst problem of a pod that the object owns.
 func awaitsObject(c *client, n *neighbor.Neighbor) *verdict.Verdict {
 	switch {
-	case n.Object == nil || !n.Object.Verdict().Severity().IsProblem() || c.isPartOf(n.ID):
+	case n.Object == nil || !n.Object.Verdict().Severity().IsProblem() || isPartOf(c, n.ID):
 		return nil
 	case isExplained(n):
 		return c.inherit(n, n)
@@ -83,7 +83,7 @@ func awaitsObject(c *client, n *neighbor.Neighbor) *verdict.Verdict {
 
 // isPartOf reports whether an object owns the pod, directly or through another object. Then the pod is possibly the
 // cause of the object's problem.
-func (c *client) isPartOf(id graph.ID) bool {
+func isPartOf(c *client, id graph.ID) bool {
 	is := func(o graph.Owner) bool { return o.ID == id }
 	_, owners := c.References(c.ID)
 	return slices.ContainsFunc(owners, is) || slices.ContainsFunc(owners, func(o graph.Owner) bool {
@@ -94,7 +94,7 @@ func (c *client) isPartOf(id graph.ID) bool {
 
 // commandOf returns the command and the arguments of a container as one text. It replaces references to environment
 // variables by their values, and commands that print the pod's namespace by this namespace.
-func (c *client) commandOf(of *corev1.Container) string {
+func commandOf(c *client, of *corev1.Container) string {
 	command := strings.Join(slices.Concat(of.Command, of.Args), " ")
 	command = ownNamespace.ReplaceAllLiteralString(command, c.ID.Namespace())
 	return variable.ReplaceAllStringFunc(command, func(reference string) string {

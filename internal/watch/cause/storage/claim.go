@@ -123,7 +123,7 @@ func provisioningFailure(s *subject.Subject, reasons ...string) *verdict.Verdict
 	}
 	message := last.Message
 	s.AddSource(subject.EventsRef, last.Namespace)
-	if v := cmp.Or(unregisteredProvisioner(s, message), failedPool(s, message)); v != nil {
+	if v := unregisteredProvisioner(s, message); v != nil {
 		return v
 	}
 	cause := cmp.Or(requestedVolume(s, message), refusedOption(s, message), unfitSource(s, message), settings(s, last))

@@ -12,7 +12,7 @@ import (
 )
 
 // settingsError matches an error of a provisioner about its own configuration.
-var settingsError = regexp.MustCompile(`(?i)\bconfig(?:uration|map)?(?: file)? ` +
+var settingsError = regexp.MustCompile(`(?i)\b(?:config|configuration|configmap)(?: file)? ` +
 	`(?:doesn't|does not|has no|lacks|contains no|is (?:missing|invalid|empty))\b`)
 
 // settings returns the only ConfigMap that the reporter of an event mounts, if the event states that the configuration

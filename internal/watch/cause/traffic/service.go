@@ -7,6 +7,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/glasshouse-project/glasshouse/internal/watch/cause/operator"
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/subject"
 	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
 	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
@@ -24,7 +25,7 @@ func Service(s *subject.Subject) *verdict.Verdict {
 		return v
 	}
 	if len(o.Status.LoadBalancer.Ingress) == 0 {
-		return withoutBalancer(s)
+		return operator.Balancer(s)
 	}
 	last := s.NewestEvent(func(*corev1.Event) bool { return true })
 	if last == nil || !subject.IsWarning(last) || !isLoadBalancer(last.Reason) {

@@ -62,7 +62,7 @@ var decisive = [2]*regexp.Regexp{
 	regexp.MustCompile(`\bx509: (?:certificate has expired)?|(?i)\b(?:too open|(?:bad|wrong|incorrect) (?:permissions|` +
 		`ownership)|(?:does not|doesn't|do not|don't) match|mismatch(?:ed)?|incompatible|corrupt(?:ed|ion)?|` +
 		`certificate has expired|cannot [a-z]+ resource|access ?denied|not authorized|quota)\b`),
-	regexp.MustCompile(`\b[Cc]aused by: |\b[A-Za-z][\w.$]*(?:Exception|Error): |\b(?:panic|[Ff]atal error): |` +
+	regexp.MustCompile(`\b(?i:caused by): |\b[A-Za-z][\w.$]*(?:Exception|Error): |\b(?:panic|(?i:fatal error)): |` +
 		`\bpanicked at |"(?:error|err)": ?"|\b(?:error|err)="`),
 }
 

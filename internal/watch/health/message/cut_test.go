@@ -19,8 +19,8 @@ func TestCutKeepsDecisivePart(t *testing.T) {
 			"app.StartException: No license for this host",
 		},
 		"cause of an exception": {
-			start + "app.StartException: cannot start " + frames + " Caused by: app.LicenseException: no license for this host " +
-				frames,
+			start + "app.StartException: cannot start " + frames +
+				" Caused by: app.LicenseException: no license for this host " + frames,
 			"app.LicenseException: no license for this host",
 		},
 		"logged error": {
@@ -41,9 +41,11 @@ func TestCutKeepsDecisivePart(t *testing.T) {
 			start + info + "Error: cannot read /etc/one " + info + "Error: cannot read /etc/two",
 			info[len(info)-64:] + "Error: cannot read /etc/two",
 		},
-		"error at the start": {start + "Error: cannot read /etc/one " + info, start + "Error: cannot read /etc/one " + info[:60]},
-		"no decisive part":   {start + info + info, info[:90]},
-		"vague error":        {start + info + "rpc error: code = Internal " + info, info[len(info)-95:]},
+		"error at the start": {
+			start + "Error: cannot read /etc/one " + info, start + "Error: cannot read /etc/one " + info[:60],
+		},
+		"no decisive part": {start + info + info, info[:90]},
+		"vague error":      {start + info + "rpc error: code = Internal " + info, info[len(info)-95:]},
 	} {
 		short := message.Cut(test.text, 300)
 		if !strings.Contains(short, test.want) || len(short) > 300 || !strings.HasPrefix(short, start) ||

@@ -1,4 +1,4 @@
-package traffic
+package operator
 
 import (
 	"cmp"
@@ -13,9 +13,9 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
-// withoutBalancer explains a Service that gets no address by the failed workload that forwards connections to it. The
+// Balancer explains a Service that gets no address by the failed workload that forwards connections to it. The
 // labels of the workload's pods name the Service, as ServiceLB does, the load balancer of some distributions.
-func withoutBalancer(s *subject.Subject) *verdict.Verdict {
+func Balancer(s *subject.Subject) *verdict.Verdict {
 	if s.Own.Reason != "LoadBalancerPending" || !s.Own.Severity.IsProblem() {
 		return nil
 	}
