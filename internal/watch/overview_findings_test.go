@@ -206,7 +206,7 @@ func TestOverviewHidesNamespacesFromGuests(t *testing.T) {
 		namespacesFor := func(v watch.Viewer) []string {
 			for _, w := range overviewFor(t, cluster, v, watch.OverviewQuery{}).Watched {
 				if w.Resource == pods {
-					return w.Status.Namespaces
+					return w.Namespaces
 				}
 			}
 			t.Fatal("the overview contains no pods")

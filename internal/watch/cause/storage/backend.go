@@ -51,7 +51,7 @@ func brokenBackend(s *subject.Subject, message string) *neighbor.Neighbor {
 func backendKinds(s *subject.Subject, provisioner, word string) (kinds []graph.Kind) {
 	parts := strings.Split(provisioner, ".")
 	var groups []string
-	for n := 0; n < len(parts)-1; n++ {
+	for n := range len(parts) - 1 {
 		groups = append(groups, strings.Join(parts[n:], "."))
 	}
 	if len(parts) > 2 && slices.Contains([]string{"com", "io", "org", "net"}, parts[0]) {

@@ -178,17 +178,18 @@ func badFalse(_ members, conditions []condition, isOK bool) *Symptom {
 		}
 		isBad := isUndecided || NamesMissing(c.message) || badReason.MatchString(c.reason) || isSummary(c.kind) ||
 			isAchievement(c.kind) && NamesError(c.message) || isFailure(c.message) || message.IsImpossible(c.message)
-		if isOK {
-			hasFailed := failedReason.MatchString(c.reason)
-			isBad = !isOptional(c.kind) && (hasFailed && (NamesError(c.message) || isOutcome(c.kind)) ||
-				isOutcome(c.kind) && NamesError(c.message) ||
-				isSummary(c.kind) && absentReason.MatchString(c.reason) && NamesMissing(c.message))
-		}
-		if isBad {
+		if isOK && contradictsOK(c) || !isOK && isBad {
 			return symptomOf(c)
 		}
 	}
 	return nil
+}
+
+// contradictsOK reports whether a false condition means a problem of an object that is ready according to another one.
+func contradictsOK(c *condition) bool {
+	hasFailed, isError := failedReason.MatchString(c.reason), NamesError(c.message)
+	return !isOptional(c.kind) && (hasFailed && isError || isOutcome(c.kind) && (hasFailed || isError) ||
+		isSummary(c.kind) && absentReason.MatchString(c.reason) && NamesMissing(c.message))
 }
 
 // isSummary reports whether a condition type describes the object itself, as Ready does, and not only a part of it.
