@@ -8,7 +8,6 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/health/intent"
 	"github.com/glasshouse-project/glasshouse/internal/watch/health/message"
 	"github.com/glasshouse-project/glasshouse/internal/watch/health/object"
-	"github.com/glasshouse-project/glasshouse/internal/watch/health/symptom"
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
@@ -30,12 +29,7 @@ func nodeHealth(o object.Object, _ Status) result {
 			h.startedAt = at
 		}
 	}
-	for _, c := range o.Conditions() {
-		isPartUnready := c.Is("False") && c.Kind != "Ready" && strings.HasSuffix(c.Kind, "Ready")
-		if c.Is("True") && symptom.IsNodeProblem(c.Kind) || isPartUnready {
-			h.Details = append(h.Details, c.Kind+": "+c.ShortExplanation())
-		}
-	}
+	h.Details = builtin.NodeProblems(o)
 	if h.Status == Current && len(h.Details) > 0 {
 		h.Status, h.Summary, h.Details = Failed, "Ready, but "+h.Details[0], h.Details[1:]
 		h.reason, _, _ = strings.Cut(strings.TrimPrefix(h.Summary, "Ready, but "), ":")
@@ -85,13 +79,7 @@ func customResourceDefinition(o object.Object, status Status) result {
 		h.Status, h.Summary, h.reason = Failed, "Schema is not structural: "+invalid.ShortExplanation(), invalid.Kind
 		h.severity = verdict.Degraded // The API server serves the kind, but without pruning and defaults.
 	}
-	for _, c := range o.Conditions() {
-		if c.Kind == "NonStructuralSchema" && c.Is("True") ||
-			c.Kind == "KubernetesAPIApprovalPolicyConformant" && c.Is("False") ||
-			c.Kind == "Terminating" && c.Is("True") {
-			h.Details = append(h.Details, c.Kind+": "+c.Explanation())
-		}
-	}
+	h.Details = builtin.DefinitionProblems(o)
 	return h
 }
 

@@ -3,8 +3,8 @@ package health
 import (
 	"strings"
 
+	"github.com/glasshouse-project/glasshouse/internal/watch/health/builtin"
 	"github.com/glasshouse-project/glasshouse/internal/watch/health/object"
-	"github.com/glasshouse-project/glasshouse/internal/watch/health/symptom"
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
@@ -18,12 +18,7 @@ func service(o object.Object, status Status) result {
 		return h
 	case hasLoadBalancer && len(assigned) == 0:
 		h.Status, h.Summary, h.reason = InProgress, "Waiting for load balancer address", "LoadBalancerPending"
-		for _, c := range o.Conditions() {
-			if c.Is("False") && c.Message != "" && !symptom.IsBadIfTrue(c.Kind) {
-				h.Summary += ": " + c.Kind + ": " + c.Message
-				break
-			}
-		}
+		h.Summary += builtin.LoadBalancerProblem(o)
 		h.progress(o.Created(), verdict.Degraded)
 	case hasLoadBalancer:
 		h.Summary = "Load balancer address " + strings.Join(assigned, ", ")

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/glasshouse-project/glasshouse/internal/watch/health/builtin"
 	"github.com/glasshouse-project/glasshouse/internal/watch/health/container"
 	"github.com/glasshouse-project/glasshouse/internal/watch/health/message"
 	"github.com/glasshouse-project/glasshouse/internal/watch/health/object"
@@ -47,7 +48,7 @@ func pod(o object.Object, _ Status) result {
 			h.Details = append(h.Details, text)
 		}
 	case scheduled.Is("False") && scheduled.Reason == "SchedulingGated":
-		h.Summary = "Not scheduled, waiting for scheduling gates: " + strings.Join(gates(o), ", ")
+		h.Summary = "Not scheduled, waiting for scheduling gates: " + strings.Join(builtin.Gates(o), ", ")
 		h.reason = scheduled.Reason
 		h.progress(o.Created(), verdict.Degraded)
 	case scheduled.Is("False"):
@@ -84,13 +85,6 @@ func (r *result) setUnschedulable(o object.Object, scheduled object.Condition) {
 		r.Summary, r.Details = short, append(r.Details, "Scheduler: "+scheduled.Message)
 	}
 	r.progress(cmp.Or(scheduled.ChangedAt, o.Created()), verdict.Failed)
-}
-
-func gates(o object.Object) (names []string) {
-	for _, gate := range o.Children("spec", "schedulingGates") {
-		names = append(names, gate.Text("name"))
-	}
-	return names
 }
 
 // setRunning sets the health of a pod that is on a node and has no failed container.

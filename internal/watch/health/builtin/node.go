@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/health/object"
+	"github.com/glasshouse-project/glasshouse/internal/watch/health/symptom"
 )
 
 // StartupTaint returns the key of a taint that keeps pods from a node until a controller or an agent has initialized
@@ -18,4 +19,15 @@ func StartupTaint(o object.Object) string {
 		}
 	}
 	return ""
+}
+
+// NodeProblems explains the conditions of a node that state a problem, except Ready.
+func NodeProblems(o object.Object) (problems []string) {
+	for _, c := range o.Conditions() {
+		isPartUnready := c.Is("False") && c.Kind != "Ready" && strings.HasSuffix(c.Kind, "Ready")
+		if c.Is("True") && symptom.IsNodeProblem(c.Kind) || isPartUnready {
+			problems = append(problems, c.Kind+": "+c.ShortExplanation())
+		}
+	}
+	return problems
 }
