@@ -416,7 +416,7 @@ func TestSharedLogWithoutLivePods(t *testing.T) {
 			func(server *apitest.Server) { server.Set(pods, labelled(pod("a", "p", "Running"), "db")) }, false,
 			status.Refused, "Forbidden",
 		},
-		// The program cannot compare an object from the API server with the words of a link, so the log ends within 15 s.
+		// The words of a share link apply to table rows, not to objects, so the program ends the log within 15 s.
 		"text": {
 			[]watch.Part{{Resource: pods}, {Resource: pods + "/log", Text: "running"}},
 			nil, true, status.Unavailable,

@@ -123,7 +123,7 @@ func lastWarning(s *subject.Subject) *verdict.Verdict {
 		graph.Kind{Group: "events.k8s.io", Kind: "Event"}:
 		return nil // Objects of these kinds already have specific verdicts of their own.
 	}
-	isState := resource.IsCustom(s.ID.Group) && s.Own.Sentence == s.Own.Reason // It is only the word of a state: Error.
+	isState := resource.IsCustom(s.ID.Group) && s.Own.Sentence == s.Own.Reason // Only a state, such as "Error".
 	// In these groups, an object's own verdict only counts pods.
 	isCount := s.ID.Group == "apps" || s.ID.Group == "batch"
 	isVague := s.Own.Severity == verdict.Degraded || (isCount || isState) && s.Own.Severity == verdict.Failed

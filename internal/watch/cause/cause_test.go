@@ -355,7 +355,7 @@ func TestTimeDependentVerdictsAreRevisited(t *testing.T) {
 		{"node-interruptions", graph.NewID(graph.Kind{Kind: "Node"}, "", "calm"), ""},
 		{"pod-excluded-by-anti-affinity", graph.NewID(pod, "shop", "unmatched"), "2026-01-01T01:01:00Z"},
 		{"pod-excluded-by-anti-affinity", graph.NewID(pod, "shop", "import"), ""},
-		{"webhook-network-policy", graph.NewID(mutating, "", "uncalled"), "2026-01-01T01:01:00Z"},
+		{"webhook-network-policy", graph.NewID(mutating, "", "uncalled"), "2026-01-01T01:05:00Z"},
 		{"webhook-network-policy", graph.NewID(mutating, "", "open"), ""},
 	} {
 		c, _ := load(t, "testdata/"+test.file+".yaml")

@@ -44,14 +44,14 @@ func (g *Graph) In(kind Kind, namespace string) []ID {
 	return g.collect(term{exists, kind, namespace}, math.MaxInt)
 }
 
-// OfKind returns the objects of a kind in all namespaces. It reads all groups. In a large cluster, these are far fewer
-// than the objects.
+// OfKind returns the objects of a kind in all namespaces. It reads the groups of objects with equal references. A large
+// cluster has far fewer of them than objects.
 func (g *Graph) OfKind(kind Kind) (ids []ID) {
 	g.mu.RLock()
 	defer g.mu.RUnlock()
 	for number := uint32(1); number <= g.storage.groups.last; number++ {
 		n := g.storage.groups.at(number)
-		// A group of the pods on a node is omitted, because each of its members is also in a group of its references.
+		// Skip the group of all pods on a node: each of its members is also in the group of its own references.
 		if n.first != 0 && kindOf(n.text) == kind && g.storage.objects.at(n.first).groups[0] == number {
 			ids = g.storage.appendMembers(ids, number, math.MaxInt)
 		}

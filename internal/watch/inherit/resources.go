@@ -117,7 +117,7 @@ func (e *Engine) neighbors(id graph.ID) []graph.ID {
 		if explainsTarget(id.Kind, uses[n].Target.Kind) {
 			affected = append(affected, uses[n].Target)
 		}
-		if uses[n].Optional && resource.IsCustom(id.Group) { // The object can create the target, such as a Secret.
+		if resource.IsCustom(id.Group) && (uses[n].Optional || id.Kind.Kind == "Certificate") { // A target can be an output.
 			affected = append(affected, e.graph.Users(uses[n].Target, revisit.MaxAffected)...)
 		}
 	}

@@ -149,7 +149,7 @@ func completeGroup(o *Ref, key string, target *Ref) {
 }
 
 // output matches the path of a member that names an object which a controller creates, such as managedSecretReference.
-var output = regexp.MustCompile(`^spec\.(?:managed|generated|output|destination)(?:Kube)?(?:Secret|ConfigMap)`)
+var output = regexp.MustCompile(`^spec\.(?:managed|generated|output)(?:Kube)?(?:Secret|ConfigMap)`)
 
 // IsOutput reports whether the member of o at the path via names an object that a controller creates for o.
 func IsOutput(o *Ref, via string) bool {

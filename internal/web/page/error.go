@@ -22,7 +22,7 @@ func (s *Site) WriteError(w http.ResponseWriter, r *http.Request, p request.Prob
 		return (&Login{s}).render(w, r, p.Status, to, "")
 	}
 	failure := templates.Failure{Problem: templates.Problem{Status: p.Status, Title: p.Title, Detail: p.Detail}}
-	// For status 429, send this short page without menus, too: no memory is reserved for a longer response.
+	// Status 429 also gets this short page without menus: no memory is reserved for a longer response.
 	if !request.IsIdentified(r) || p.Status == http.StatusTooManyRequests {
 		failure.Layout = s.bareLayout(r, p.Title)
 		return response.HTML(w, r, p.Status, templates.BareProblemPage(failure))

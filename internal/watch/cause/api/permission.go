@@ -23,7 +23,7 @@ var (
 	// cluster scope, the group is empty.
 	requestScope = regexp.MustCompile(`\b(?:in the namespace \\?"([a-z0-9-]+)|at the cluster scope)`)
 	// escalation matches the message about a service account that tries to grant permissions which it does not have. The
-	// group captures a word about the request, if it is for the cluster scope.
+	// first group is "cluster" if the request is for the cluster scope.
 	escalation = regexp.MustCompile(`(?:\b(cluster)role(?:binding)?s\.rbac\.authorization\.k8s\.io .{1,100})?` +
 		`\buser \\?"system:serviceaccount:([a-z0-9-]+):([a-z0-9](?:[a-z0-9.-]*[a-z0-9])?)\\?" .{0,300}\(?is attempting ` +
 		`to grant RBAC permissions not currently`)
@@ -56,7 +56,7 @@ func refused(message string) (account graph.ID, scope []string) {
 	return graph.ID{}, nil
 }
 
-// causeOf returns the cause of a request of a service account without a permission, or nil.
+// causeOf returns why a service account lacks the permission for a request, or nil.
 func causeOf(s *subject.Subject, id graph.ID, scope []string, message string) *verdict.Cause {
 	account := s.Find(id)
 	if account.Object == nil {

@@ -25,8 +25,8 @@ const (
 	// maxCallAge is the maximum age of a failed call that still applies. A controller that fails again and again waits
 	// up to about 17 minutes between its attempts.
 	maxCallAge = 20 * time.Minute
-	// searchInterval is the time between two searches for failed calls.
-	searchInterval = time.Minute
+	// searchInterval is the time between two searches for failed calls. A search can read all events.
+	searchInterval = 5 * time.Minute
 )
 
 // noAnswer matches the error of a call to which no server responds, as if a policy drops or rejects the connection.
@@ -34,29 +34,29 @@ var noAnswer = regexp.MustCompile(`context deadline exceeded|Client\.Timeout exc
 	`connect: (?:network is unreachable|no route to host|connection timed out)`)
 
 // BlockedWebhook explains why calls of a webhook fail although its pods are ready: network policies permit connections
-// to these pods only from other pods, and the API server is no pod of the cluster's network. Some network plugins still
-// permit these connections, so an event must report a failed call.
+// to them at most from pods of their namespace, so not from the API server. Some network plugins still permit these, so
+// an event must report repeated failed calls since the pods are ready.
 func BlockedWebhook(
 	s *subject.Subject, webhook string, service *neighbor.Neighbor, severity verdict.Severity,
 ) *verdict.Verdict {
-	policy := closedPolicy(s, service)
+	policy, readySince := closedPolicy(s, service)
 	if policy == nil {
 		return nil
 	}
 	subject.Follow(s, policy)
-	s.RevisitAt(s.Now().Add(searchInterval)) // Events about objects do not cause an evaluation of the configuration.
-	failed := failedCall(s, webhook)
+	s.RevisitAt(s.Now().Add(searchInterval)) // A new event does not start an evaluation of this object.
+	failed := failedCall(s, webhook, readySince)
 	if failed == nil {
 		return nil
 	}
 	s.AddSource(failed.Resource, failed.ID.Namespace())
 	return s.ExplainBy(policy, severity, "BlockedByNetworkPolicy", fmt.Sprintf(
-		"calls get no response, and %s permits connections to the pods of %s only from pods",
+		"calls get no response, and %s does not let the API server reach the pods of %s",
 		s.Name(policy), s.Name(service)))
 }
 
-// failedCall returns a recent event about a call of a webhook to which no server responded, or nil.
-func failedCall(s *subject.Subject, webhook string) *neighbor.Neighbor {
+// failedCall returns a recent event about repeated calls of a webhook to which no server responded, or nil.
+func failedCall(s *subject.Subject, webhook string, since time.Time) *neighbor.Neighbor {
 	name := []byte(webhook)
 	for _, n := range s.All(graph.Kind{Kind: "Event"}, neighbor.AnyNamespace, maxEvents) {
 		text, _ := n.Object.JSON()
@@ -65,21 +65,25 @@ func failedCall(s *subject.Subject, webhook string) *neighbor.Neighbor {
 		}
 		e := neighbor.Decode[corev1.Event](n.Object)
 		_, call, ok := strings.Cut(e.Message, `failed calling webhook "`+webhook+`"`)
-		if ok && noAnswer.MatchString(call) && neighbor.EventTime(&e).After(s.Now().Add(-maxCallAge)) {
+		isRepeated := e.Count > 1 || e.Series != nil && e.Series.Count > 1
+		at := neighbor.EventTime(&e)
+		if ok && isRepeated && noAnswer.MatchString(call) && at.After(since) && at.After(s.Now().Add(-maxCallAge)) {
 			return &n
 		}
 	}
 	return nil
 }
 
-// closedPolicy returns a network policy that applies to a pod of a Service, if the policies permit connections to each
-// pod of the Service only from pods. Otherwise, it returns nil.
-func closedPolicy(s *subject.Subject, service *neighbor.Neighbor) (closed *neighbor.Neighbor) {
+// closedPolicy returns a network policy for a pod of a Service, if no pod of the Service accepts connections from
+// outside its namespace. Otherwise, it returns nil. The time is when the last pod became ready.
+func closedPolicy(
+	s *subject.Subject, service *neighbor.Neighbor,
+) (closed *neighbor.Neighbor, readySince time.Time) {
 	kind := graph.Kind{Group: "networking.k8s.io", Kind: "NetworkPolicy"}
 	selector, namespace := s.Selector(service.ID), service.ID.Namespace()
 	policies := s.All(kind, namespace, neighbor.Limit)
 	if selector == nil || len(policies) == 0 || len(policies) == neighbor.Limit || !subject.KnowsAll(s, kind, namespace) {
-		return nil
+		return nil, time.Time{}
 	}
 	for _, n := range s.Existing(s.Selected(namespace, selector, neighbor.Limit)) {
 		p := neighbor.Decode[corev1.Pod](n.Object)
@@ -88,15 +92,20 @@ func closedPolicy(s *subject.Subject, service *neighbor.Neighbor) (closed *neigh
 		}
 		by := closedFor(&p, policies)
 		if by == nil || p.Spec.HostNetwork {
-			return nil
+			return nil, time.Time{}
 		}
 		closed = by
+		for _, c := range p.Status.Conditions {
+			if c.Type == corev1.PodReady && c.LastTransitionTime.After(readySince) {
+				readySince = c.LastTransitionTime.Time
+			}
+		}
 	}
-	return closed
+	return closed, readySince
 }
 
-// closedFor returns the policy that closes a pod to the API server, or nil. If there are several, it returns the one
-// that permits some connections.
+// closedFor returns the policy that closes a pod to the API server, or nil. If there are several, it prefers one that
+// permits some connections.
 func closedFor(p *corev1.Pod, policies []neighbor.Neighbor) (closed *neighbor.Neighbor) {
 	for n := range policies {
 		spec := neighbor.Decode[networking.NetworkPolicy](policies[n].Object).Spec
@@ -115,8 +124,8 @@ func closedFor(p *corev1.Pod, policies []neighbor.Neighbor) (closed *neighbor.Ne
 	return closed
 }
 
-// isOpen reports whether a rule possibly permits connections from the API server, for any port: from everywhere, from
-// an IP address, or from the pods of other namespaces, because these can forward the connections of the API server.
+// isOpen reports whether a rule possibly lets the API server connect, regardless of the port: the rule permits all
+// sources, an IP address, or pods of other namespaces, which can forward the connections of the API server.
 func isOpen(rule networking.NetworkPolicyIngressRule) bool {
 	return len(rule.From) == 0 || slices.ContainsFunc(rule.From, func(peer networking.NetworkPolicyPeer) bool {
 		return peer.IPBlock != nil || peer.NamespaceSelector != nil

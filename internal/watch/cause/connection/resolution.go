@@ -30,7 +30,7 @@ func (c *client) unresolved(host, text string) *verdict.Verdict {
 }
 
 // byAlias explains a pod that cannot resolve the name of a Service of the type ExternalName, by the problem of this
-// Service. The problem of another Service, for which this one is an alias, is no explanation: DNS resolves its name.
+// Service. A problem of a Service to which the alias points is no explanation: DNS still resolves the alias.
 func (c *client) byAlias(service *neighbor.Neighbor) *verdict.Verdict {
 	subject.Follow(c.Subject, service)
 	if !c.HasProblem(service) || service.Object.Verdict().Unpack().Via != nil {

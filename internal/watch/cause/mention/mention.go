@@ -142,7 +142,8 @@ func firstMissing(s *subject.Subject, text string, patterns []*regexp.Regexp) *n
 // namedCandidates returns the objects that a match of a pattern can mean. It tries both words before the name as the
 // kind, then only the last one. For a custom resource, a kind of its own group (AppProject for project) is preferred.
 func namedCandidates(s *subject.Subject, found []string) []neighbor.Neighbor {
-	if slices.Contains([]string{"resource", "object", "instance", "credentials"}, found[6]) {
+	isQuoted := strings.Contains(found[0], `"`+found[6]) || strings.Contains(found[0], "'"+found[6])
+	if !isQuoted && slices.Contains([]string{"resource", "object", "instance", "credentials"}, found[6]) {
 		return nil // As in "Plugin resource does not exist": the message contains no name.
 	}
 	last := found[2][strings.LastIndexByte(found[2], '-')+1:] // The kind: few resource names contain a hyphen.

@@ -194,7 +194,7 @@ func targets(s *subject.Subject, include func(*objectrefs.Convention) bool) (fou
 }
 
 // likeliest returns the object that a reference means: the only candidate that is not missing or, if all candidates are
-// missing, the first one. It returns nil if the reference does not certainly mean one of several candidates.
+// missing, the first one. It returns nil if it is not certain which candidate is meant.
 func likeliest(s *subject.Subject, c *objectrefs.Convention, candidates []neighbor.Neighbor) *target {
 	var present []neighbor.Neighbor
 	for n := range candidates {
@@ -270,10 +270,16 @@ func namesTarget(text string, t *target) bool {
 		strings.Contains(lower, strings.ToLower(t.by.Word)) || strings.Contains(lower, strings.ToLower(t.ID.Kind.Kind)))
 }
 
+// reasonAboutKind matches a reason that starts with the kind of a missing object, such as SecretNotFound.
+var reasonAboutKind = regexp.MustCompile(
+	`\b([A-Z][A-Za-z]*?)(?:Is|Does)?(?:NotFound|NotExist|Missing|(?:Decision)?Empty)\b`)
+
 // namesKind reports whether a text contains the kind of an object, also within a longer word (GatewayClassNotFound).
 func namesKind(text string, id graph.ID) bool {
 	kind, lower := strings.ToLower(id.Kind.Kind), strings.ToLower(text)
-	return subject.ContainsName(lower, kind) || subject.ContainsKind(text, id.Kind.Kind) ||
+	isInReason := func(found []string) bool { return found[1] == id.Kind.Kind }
+	return subject.ContainsName(lower, kind) ||
+		slices.ContainsFunc(reasonAboutKind.FindAllStringSubmatch(text, maxMentions), isInReason) ||
 		isCompound(id.Kind.Kind) && strings.Contains(lower, kind)
 }
 

@@ -37,12 +37,12 @@ func credentials(s *subject.Subject, sentence string) *neighbor.Neighbor {
 	return nil
 }
 
-// unmatchedPattern matches a message that none of several objects fits.
+// unmatchedPattern matches a message which states that no object fits.
 var unmatchedPattern = regexp.MustCompile(`(?i)\b(?:did not|didn't|do not|don't) match\b|` +
 	`\b0/\d+ [a-z]+ are available\b|\bno (?:matching|suitable|valid) [a-z]+\b|\bno [a-z]+ (?:fits?|match(?:es)?)\b`)
 
-// unmatched returns the missing object to which the subject refers, if a sentence states that no object of this kind
-// fits, and all objects of this kind to which the subject refers are missing. Otherwise, it returns nil.
+// unmatched returns the first missing object to which the subject refers, if a sentence states that no object of its
+// kind fits, and all such objects to which the subject refers are missing. Otherwise, it returns nil.
 func unmatched(s *subject.Subject, sentence string) *neighbor.Neighbor {
 	if !unmatchedPattern.MatchString(sentence) {
 		return nil
@@ -71,7 +71,7 @@ var notFoundPattern = regexp.MustCompile(`\b(secrets|configmaps) "([a-z0-9][a-z0
 const maxAccounts = 100 * neighbor.Limit
 
 // elsewhere returns the missing object that a sentence about a cluster-scoped subject names, or nil. The pods of the
-// subject use this object, so it must be in the namespace of their ServiceAccount, to which the subject refers, too.
+// subject use this object, so it must be in the namespace of their ServiceAccount, which the subject names.
 func elsewhere(s *subject.Subject, sentence string) *neighbor.Neighbor {
 	found := notFoundPattern.FindStringSubmatch(sentence)
 	if found == nil || s.ID.Namespace() != "" {
@@ -88,8 +88,9 @@ func elsewhere(s *subject.Subject, sentence string) *neighbor.Neighbor {
 		return nil
 	}
 	all := s.All(kind, neighbor.AnyNamespace, maxAccounts)
-	same := slices.DeleteFunc(slices.Clone(all), func(n neighbor.Neighbor) bool { return n.ID.Name() != account })
-	if len(same) != 1 || len(all) == maxAccounts {
+	isComplete := len(all) < maxAccounts
+	same := slices.DeleteFunc(all, func(n neighbor.Neighbor) bool { return n.ID.Name() != account })
+	if len(same) != 1 || !isComplete {
 		return nil
 	}
 	for _, n := range s.Named(s.ID, &neighbor.Mention{
@@ -104,15 +105,15 @@ func elsewhere(s *subject.Subject, sentence string) *neighbor.Neighbor {
 }
 
 var (
-	// unnamedPattern matches a message that an object of a kind is missing, without its name.
+	// unnamedPattern matches a message that states only the kind of a missing object.
 	unnamedPattern = regexp.MustCompile(`\b([A-Z][A-Za-z0-9]+)(?: (?:resource|object|instance))? ` +
 		`(?:does not exist|(?:was |is )?not found|is missing)\b`)
 	// onlyName matches the rule of a CRD that permits only one name.
 	onlyName = regexp.MustCompile(`"self\.metadata\.name == ['\\"]+([a-z0-9][a-z0-9.-]*)['\\"]+"`)
 )
 
-// onlyOfKind returns the missing object of a kind of which only one object can exist in the cluster, if a sentence
-// states without a name that an object of this kind is missing. Otherwise, it returns nil. The CRD contains the name.
+// onlyOfKind returns the missing object of a kind that permits only one object in the cluster, if a sentence states
+// without a name that an object of this kind is missing. Otherwise, it returns nil. The CRD contains the name.
 func onlyOfKind(s *subject.Subject, sentence string) *neighbor.Neighbor {
 	found := unnamedPattern.FindStringSubmatch(sentence)
 	if found == nil {

@@ -5,22 +5,20 @@ import (
 	"slices"
 	"strings"
 
-	corev1 "k8s.io/api/core/v1"
-
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/subject"
 	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
 	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
-// Balancer explains a Service that gets no address by the failed workload that forwards connections to it. The
-// labels of the workload's pods name the Service, as ServiceLB does, the load balancer of some distributions.
+// Balancer explains a Service that gets no address by the failed DaemonSet that forwards connections to it. Labels of
+// its pods name the Service. For example, ServiceLB, a load balancer of K3s, sets them.
 func Balancer(s *subject.Subject) *verdict.Verdict {
 	if s.Own.Reason != "LoadBalancerPending" || !s.Own.Severity.IsProblem() {
 		return nil
 	}
-	all, _ := subject.Workloads(s, func([]corev1.Container) bool { return true }, s.ID.Name())
-	all = slices.DeleteFunc(all, func(n neighbor.Neighbor) bool { return !forwardsTo(&n, s.ID) })
+	all := s.All(graph.Kind{Group: "apps", Kind: "DaemonSet"}, neighbor.AnyNamespace, 10*neighbor.Limit)
+	all = slices.DeleteFunc(all, func(n neighbor.Neighbor) bool { return !s.HasProblem(&n) || !forwardsTo(&n, s.ID) })
 	for n := range all {
 		subject.Follow(s, &all[n])
 	}

@@ -15,7 +15,7 @@ import (
 )
 
 // wrongObject returns the object because of which the subject has a problem, according to a sentence, or nil. The
-// object itself can be healthy: it only does not fit the subject. It can also be missing.
+// object can be healthy, but unsuitable for the subject. It can also be missing.
 func wrongObject(s *subject.Subject, sentence string) *verdict.Cause {
 	for _, find := range []func(*subject.Subject, string) *neighbor.Neighbor{
 		denying, rival, taken, unfit, setting,

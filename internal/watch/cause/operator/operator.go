@@ -25,10 +25,9 @@ func Explain(s *subject.Subject, v *verdict.Verdict) *verdict.Verdict {
 		}
 	case s.Own.Severity.IsProblem():
 		sentence := withFailedPart(s, s.Own.Sentence)
-		if c := wrongObject(s, withFailedPart(s, subject.CompleteSentence(s))); c != nil {
-			if !c.Missing {
-				c.Sentence = sentence
-			}
+		complete := withFailedPart(s, subject.CompleteSentence(s))
+		if c := wrongObject(s, complete); c != nil {
+			c.Sentence = strings.Replace(c.Sentence, complete, sentence, 1)
 			return s.Explain(s.Own.Severity, s.Own.Reason, c.Sentence, c)
 		}
 		if sentence != s.Own.Sentence {

@@ -11,9 +11,9 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
-// Produced replaces the cause of a verdict if this cause is a missing object which a controller should create for a
-// custom resource, and this custom resource has a problem. For example, a Secret is missing because its Certificate has
-// not been issued.
+// Produced replaces the cause of a verdict, if it is a missing object, with the problem of the custom resource for
+// which a controller should create this object. For example, a Secret is missing because its Certificate has not been
+// issued.
 func Produced(s *subject.Subject, v *verdict.Verdict) *verdict.Verdict {
 	if v == nil || v.Cause == nil || !v.Cause.Missing || v.Cause.Resource == "" || v.Via != nil {
 		return v
@@ -26,8 +26,9 @@ func Produced(s *subject.Subject, v *verdict.Verdict) *verdict.Verdict {
 	if worst == nil {
 		return v
 	}
+	s.AddSource(v.Cause.Resource, v.Cause.Namespace) // The sentence still names the missing object.
 	produced := s.Inherit(worst, v.Severity, subject.Sentences(v.Sentence, s.Name(worst)+": "))
-	produced.Reason = v.Reason
+	produced.Reason, produced.Rule = v.Reason, v.Rule
 	return produced
 }
 

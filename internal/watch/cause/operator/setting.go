@@ -12,8 +12,8 @@ import (
 var settingPattern = regexp.MustCompile(`\b([a-z][A-Za-z]+) ` + quote + `([A-Za-z0-9.-]+)` + quote +
 	`,? (?:(?:that|which) )?(?:does not|doesn't|cannot|can't) (?:permit|support|allow)\b`)
 
-// setting returns the object of the subject's group and name that contains the value which a sentence calls wrong, or
-// nil. By convention, its kind ends with a word such as Defaults.
+// setting returns the object with the API group and the name of the subject that has the refused value, or nil. By
+// convention, its kind ends with a word such as Defaults.
 func setting(s *subject.Subject, sentence string) *neighbor.Neighbor {
 	found := settingPattern.FindStringSubmatch(sentence)
 	if found == nil || !isQuoted(sentence, s.ID.Name()) {

@@ -12,10 +12,10 @@ import (
 )
 
 var (
-	// waitingState matches the state of an object for which its controller has not done the first step.
+	// waitingState matches the state of an object that waits, or that its controller still sets up.
 	waitingState = regexp.MustCompile(`(?i)^(?:pending|waiting|creating|provisioning|initializing|unscheduled)$`)
-	// stateMember matches the members of a status that contain such a state, such as phase and policyStatus.
-	stateMember = regexp.MustCompile(`^(?:phase|state|status)$|(?:Phase|State|Status)$`)
+	// stateMember matches the members of a status that contain such a state, such as policyStatus.
+	stateMember = regexp.MustCompile(`(?:Phase|State|Status)$`)
 	// waitingType matches the type of a condition that is True while the object waits.
 	waitingType = regexp.MustCompile(`^(?:Pending|Waiting[A-Za-z]*)$`)
 )
@@ -39,9 +39,15 @@ func Waiting(s *subject.Subject) *verdict.Verdict {
 
 // isWaiting reports whether the status of the subject states that it waits.
 func isWaiting(s *subject.Subject) bool {
-	for member, value := range neighbor.Decode[struct {
+	status := neighbor.Decode[struct {
 		Status map[string]any `json:"status"`
-	}](s.Object).Status {
+	}](s.Object).Status
+	for _, member := range []string{"phase", "state", "status"} {
+		if text, ok := status[member].(string); ok {
+			return waitingState.MatchString(text) // Other members, such as backupStatus, are then about a part.
+		}
+	}
+	for member, value := range status {
 		if text, _ := value.(string); stateMember.MatchString(member) && waitingState.MatchString(text) {
 			return true
 		}

@@ -39,13 +39,13 @@ func overhead(s *subject.Subject, p *corev1.Pod) *verdict.Verdict {
 		subject.Follow(s, &class)
 		s.AddSource("core/v1/nodes", "")
 		return s.ExplainBy(&class, s.Own.Severity, s.Own.Reason, subject.Sentences(s.Own.Sentence, fmt.Sprintf(
-			"%s adds an overhead of %s %s to the pod, and no suitable node has %s", &class, added.String(), of, total.String())))
+			"%s adds %s %s of overhead, and no suitable node has the total of %s", &class, added.String(), of, total.String())))
 	}
 	return nil
 }
 
-// largestNode returns the allocatable amount of a resource on that suitable node which has the most, or nil if not all
-// nodes are known, or none is suitable.
+// largestNode returns the largest allocatable amount of a resource on one suitable node, or nil if not all nodes are
+// known, or none is suitable.
 func largestNode(s *subject.Subject, p *corev1.Pod, of corev1.ResourceName) (largest *resource.Quantity) {
 	nodes := s.All(nodeKind, "", maxNodes)
 	if len(nodes) == maxNodes || !subject.KnowsAll(s, nodeKind, "") {

@@ -33,9 +33,9 @@ type pin struct {
 	isLabel bool
 }
 
-// Unscheduled explains why a pod cannot be scheduled: by its scheduler, by its volumes, by the only node on which the
-// pod can run, by other pods, by the pool of nodes that the pod requires, by the failure of an autoscaler, or by the
-// only node with the required labels.
+// Unscheduled explains a pod that cannot be scheduled, by its scheduler, its volumes, its RuntimeClass, the only node
+// on which it can run, other pods, the pool of nodes that it requires, the failure of an autoscaler, or the only node
+// with the required labels.
 func Unscheduled(s *subject.Subject, p *corev1.Pod) *verdict.Verdict {
 	if v := withoutScheduler(s, p); v != nil {
 		return v

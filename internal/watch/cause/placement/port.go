@@ -13,8 +13,8 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
-// portTaken explains why a pod cannot be scheduled: on the only node on which the pod can run, such as that of a pod of
-// a DaemonSet, another workload uses a host port of the pod.
+// portTaken explains why a pod cannot be scheduled: another pod uses its host port on the only node on which it can
+// run, for example because it belongs to a DaemonSet.
 func portTaken(s *subject.Subject, p *corev1.Pod) *verdict.Verdict {
 	if !strings.Contains(rejection(p), "free ports for the requested pod ports") {
 		return nil
@@ -45,7 +45,7 @@ func portTaken(s *subject.Subject, p *corev1.Pod) *verdict.Verdict {
 	return nil
 }
 
-// sharedPort returns a host port that two pods use, or 0. Two ports with different addresses of the host can be equal.
+// sharedPort returns a host port that two pods use, or 0. Two pods can use a port on different addresses.
 func sharedPort(p, other *corev1.Pod) int32 {
 	for _, a := range hostPorts(p) {
 		for _, b := range hostPorts(other) {

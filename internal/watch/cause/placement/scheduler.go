@@ -14,9 +14,6 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
-// configMapsRef is the ref of the resource whose objects contain the names of schedulers.
-const configMapsRef = "core/v1/configmaps"
-
 // withoutScheduler explains a pod that no scheduler has handled, by the workload that runs the scheduler of the pod, if
 // this workload does not run.
 func withoutScheduler(s *subject.Subject, p *corev1.Pod) *verdict.Verdict {
@@ -33,11 +30,7 @@ func withoutScheduler(s *subject.Subject, p *corev1.Pod) *verdict.Verdict {
 		return nil
 	}
 	found = slices.DeleteFunc(found, func(n neighbor.Neighbor) bool { return !schedules(s, &n, name) })
-	v := subject.StoppedWorkload(s, found, s.Own.Sentence)
-	if v != nil {
-		s.AddSource(configMapsRef, v.Cause.Namespace)
-	}
-	return v
+	return subject.StoppedWorkload(s, found, s.Own.Sentence)
 }
 
 // runsScheduler reports whether the name, the image or the program of a container contains the word scheduler.
@@ -49,11 +42,7 @@ func runsScheduler(c corev1.Container) bool {
 // schedules reports whether a workload runs the scheduler with a name: a container or a setting has this name, or a
 // ConfigMap of the workload contains it as the name of a scheduler.
 func schedules(s *subject.Subject, n *neighbor.Neighbor, name string) bool {
-	template := neighbor.Decode[struct {
-		Spec struct {
-			Template corev1.PodTemplateSpec `json:"template"`
-		} `json:"spec"`
-	}](n.Object).Spec.Template
+	template := subject.Template(n)
 	if slices.ContainsFunc(template.Spec.Containers, func(c corev1.Container) bool {
 		settings := slices.Concat(c.Command, c.Args)
 		return c.Name == name || c.Name == name+"-scheduler" || slices.Contains(settings, "--scheduler-name="+name) ||
@@ -70,6 +59,7 @@ func schedules(s *subject.Subject, n *neighbor.Neighbor, name string) bool {
 		}
 		if configuration := s.Find(use.Target); configuration.Object != nil {
 			if text, _ := configuration.Object.JSON(); inConfiguration.Match(text) {
+				s.AddSource(configuration.Resource, configuration.ID.Namespace())
 				return true
 			}
 		}

@@ -19,9 +19,9 @@ import (
 var noBackend = regexp.MustCompile(`(?i)\b(?:no|not enough|insufficient) (?:[a-z]+ ){0,2}(pool|backend)s?\b`)
 
 // brokenBackend returns the custom resource that describes the place where a provisioner would create the volume of a
-// claim, if this place has a problem, and the message of an event states that no place is available. The resource is of
-// the project of the provisioner, and contains a parameter of the storage class. If another place of this kind has no
-// problem, brokenBackend returns nil.
+// claim, if this place has a problem, and the message of an event states that no place is available. It belongs to the
+// provisioner's project, and contains a parameter value of the storage class. If another such resource has no problem,
+// brokenBackend returns nil.
 func brokenBackend(s *subject.Subject, message string) *neighbor.Neighbor {
 	found := noBackend.FindStringSubmatch(message)
 	name := ptr.Deref(neighbor.Decode[corev1.PersistentVolumeClaim](s.Object).Spec.StorageClassName, "")
@@ -33,7 +33,11 @@ func brokenBackend(s *subject.Subject, message string) *neighbor.Neighbor {
 	words := wordsOf(class.Parameters)
 	var all []neighbor.Neighbor
 	for _, kind := range backendKinds(s, class.Provisioner, found[1]) {
-		all = append(all, s.All(kind, neighbor.AnyNamespace, neighbor.Limit)...)
+		of := s.All(kind, neighbor.AnyNamespace, neighbor.Limit)
+		if len(of) == neighbor.Limit {
+			return nil
+		}
+		all = append(all, of...)
 	}
 	all = slices.DeleteFunc(all, func(n neighbor.Neighbor) bool { return !contains(&n, words) })
 	for n := range all {
@@ -42,8 +46,11 @@ func brokenBackend(s *subject.Subject, message string) *neighbor.Neighbor {
 			return nil
 		}
 	}
-	s.AddSource(n.Resource, "")
-	return s.Worst(all)
+	worst := s.Worst(all)
+	if worst != nil {
+		s.AddSource(n.Resource, "")
+	}
+	return worst
 }
 
 // backendKinds returns the kinds of a provisioner's project that end with a word, such as DiskPool for pool. The name

@@ -269,8 +269,8 @@ func waitingClaim(
 	return nil
 }
 
-// waitingForPod explains a claim by a pod that has no node yet. If the scheduler has selected a node, it waits for the
-// volume of the claim. In this case, the pod is the cause only if the scheduler has rejected it afterward.
+// waitingForPod explains a claim by a pod that has no node yet. If the scheduler has selected a node, but the volume
+// cannot be created, the pod is the cause only if the scheduler then rejected the pod.
 func waitingForPod(
 	s *subject.Subject, o *corev1.PersistentVolumeClaim, pods []neighbor.Neighbor,
 ) *verdict.Verdict {

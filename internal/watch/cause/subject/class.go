@@ -1,6 +1,7 @@
 package subject
 
 import (
+	"path"
 	"slices"
 	"strings"
 
@@ -12,13 +13,13 @@ import (
 )
 
 // ClassController explains a subject by the workload of the controller of its class, if this workload does not run. A
-// setting of the workload about a class contains one of the names. The sentence of the verdict starts with effect.
+// setting such as --ingress-class has one of the names. The sentence of the verdict starts with effect.
 func ClassController(s *Subject, effect string, names ...string) *verdict.Verdict {
 	matches := func(all []corev1.Container) bool {
 		return slices.ContainsFunc(all, func(c corev1.Container) bool { return handlesClass(&c, names) })
 	}
 	if !hasProblem(s, func(n *neighbor.Neighbor) bool { return isWorkloadOf(n, matches, names) }) {
-		return nil // This is so for most subjects. Do not read all workloads.
+		return nil // Most subjects need no further search.
 	}
 	found, ok := Workloads(s, matches, names...)
 	if !ok {
@@ -37,8 +38,21 @@ func hasProblem(s *Subject, include func(*neighbor.Neighbor) bool) bool {
 	})
 }
 
-// handlesClass reports whether a setting of a container about a class, such as --ingress-class=NAME, has a value.
+// isIngressController reports whether the name or the image of a container is that of an Ingress controller. Other
+// programs can have a setting with a class, too: external-dns selects Ingresses by it.
+func isIngressController(c *corev1.Container) bool {
+	return slices.ContainsFunc([]string{c.Name, path.Base(c.Image)}, func(name string) bool {
+		return slices.ContainsFunc([]string{"ingress", "controller", "gateway", "proxy"}, func(word string) bool {
+			return strings.Contains(name, word)
+		})
+	})
+}
+
+// handlesClass reports whether a setting of a container such as --ingress-class=NAME has one of the values.
 func handlesClass(c *corev1.Container, values []string) bool {
+	if !isIngressController(c) {
+		return false
+	}
 	isAboutClass := func(name string) bool { return strings.Contains(strings.ToLower(name), "class") }
 	settings := slices.Concat(c.Command, c.Args)
 	for n, setting := range settings {

@@ -9,7 +9,7 @@ import (
 )
 
 const (
-	// overlap and minOverlap limit the size of a part of a shortened sentence that must be in the complete text, in bytes.
+	// overlap and minOverlap are how many bytes next to an ellipsis must also be in the complete text.
 	overlap, minOverlap = 40, 24
 	// maxRestored limits the size of the part that CompleteSentence adds, in bytes.
 	maxRestored = 4096
@@ -30,7 +30,7 @@ func CompleteSentence(s *Subject) string {
 	status := neighbor.Decode[struct {
 		Status any `json:"status"`
 	}](s.Object).Status
-	// The start of the head is not in the status: it names the container.
+	// The head can start with the name of a container, which is not in the status.
 	for _, size := range []int{overlap, minOverlap} {
 		if middle, ok := between(status, head[len(head)-size:], tail[:overlap]); ok {
 			return head + middle + tail

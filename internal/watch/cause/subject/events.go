@@ -58,9 +58,10 @@ func (s *Subject) EventMessage(reasons ...string) string {
 	return last.Message
 }
 
-// IsWarning reports whether an event is a warning with a message. Some controllers use another type, such as Critical.
+// IsWarning reports whether an event is a warning with a message. Some controllers use another type than Warning.
 func IsWarning(e *corev1.Event) bool {
-	return e.Type != corev1.EventTypeNormal && e.Type != "" && e.Message != ""
+	isWarning := slices.Contains([]string{corev1.EventTypeWarning, "Error", "Critical", "Fatal", "Alert"}, e.Type)
+	return isWarning && e.Message != ""
 }
 
 const (

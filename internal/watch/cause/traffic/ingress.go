@@ -1,13 +1,11 @@
 package traffic
 
 import (
-	"cmp"
 	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	networking "k8s.io/api/networking/v1"
-	"k8s.io/utils/ptr"
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/subject"
 	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
@@ -56,7 +54,7 @@ func Ingress(s *subject.Subject) *verdict.Verdict {
 // withoutController explains an Ingress without an address and without events by the workload of its controller, if
 // this workload does not run. By convention, a setting of the workload contains the class or its controller's name.
 func withoutController(s *subject.Subject, o *networking.Ingress) *verdict.Verdict {
-	name := cmp.Or(ptr.Deref(o.Spec.IngressClassName, ""), o.Annotations["kubernetes.io/ingress.class"])
+	name := className(o)
 	if name == "" || !s.IsSettled() || s.NewestEvent(func(*corev1.Event) bool { return true }) != nil {
 		return nil
 	}

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Admission shortens an error with which the API server rejects an object to the cause, such as an exceeded quota.
+// Admission returns the cause, such as an exceeded quota, of an error about an object that was rejected.
 func Admission(text string) string {
 	if before, after, ok := strings.Cut(text, " is forbidden: "); ok && strings.HasPrefix(before, "pods ") {
 		text = after

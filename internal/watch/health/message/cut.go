@@ -13,6 +13,9 @@ func Cut(text string, maxBytes int) string {
 	if len(text) <= maxBytes {
 		return text
 	}
+	if maxBytes < 2*minClause { // Too short for several parts.
+		return text[:before(text, max(0, maxBytes-len("…")))] + "…"
+	}
 	end := len(text) - maxBytes/3
 	head := maxBytes - maxBytes/3 - len("…")
 	start := decisivePart(text)
@@ -32,7 +35,7 @@ func Cut(text string, maxBytes int) string {
 		text[after(text, end):]
 }
 
-// before and after return the start of the character at a position, or of the character after it.
+// before and after return the nearest start of a character up to, or from, a position.
 func before(text string, at int) int {
 	for !utf8.RuneStart(text[at]) {
 		at--

@@ -58,7 +58,7 @@ func isIdleName(name string) bool {
 	}, words[0])
 }
 
-// isForced reports whether an error, and no person, has stopped the object: the condition Disabled with the reason
+// isForced reports whether an error, and no person, has stopped the object. Example: Disabled, with the reason
 // TemplateNotFound.
 func (c *condition) isForced() bool {
 	return (isIdleName(c.kind) || c.kind == "Disabled") && badReason.MatchString(c.reason) && NamesError(c.message)

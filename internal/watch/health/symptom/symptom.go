@@ -185,7 +185,8 @@ func badFalse(_ members, conditions []condition, isOK bool) *Symptom {
 	return nil
 }
 
-// contradictsOK reports whether a false condition means a problem of an object that is ready according to another one.
+// contradictsOK reports whether a False condition is a problem although another condition states that the object is
+// ready.
 func contradictsOK(c *condition) bool {
 	hasFailed, isError := failedReason.MatchString(c.reason), NamesError(c.message)
 	return !isOptional(c.kind) && (hasFailed && isError || isOutcome(c.kind) && (hasFailed || isError) ||
