@@ -45,7 +45,7 @@ func overhead(s *subject.Subject, p *corev1.Pod) *verdict.Verdict {
 }
 
 // largestNode returns the largest allocatable amount of a resource on one suitable node, or nil if not all nodes are
-// known, or none is suitable.
+// known, or no node is suitable.
 func largestNode(s *subject.Subject, p *corev1.Pod, of corev1.ResourceName) (largest *resource.Quantity) {
 	nodes := s.All(nodeKind, "", maxNodes)
 	if len(nodes) == maxNodes || !subject.KnowsAll(s, nodeKind, "") {

@@ -29,7 +29,9 @@ func withoutScheduler(s *subject.Subject, p *corev1.Pod) *verdict.Verdict {
 	if !ok {
 		return nil
 	}
-	found = slices.DeleteFunc(found, func(n neighbor.Neighbor) bool { return !schedules(s, &n, name) })
+	inConfiguration := regexp.MustCompile(
+		`\bschedulerName: *(?:\\?["'])?` + regexp.QuoteMeta(name) + `(?:[^a-zA-Z0-9.-]|$)`)
+	found = slices.DeleteFunc(found, func(n neighbor.Neighbor) bool { return !schedules(s, &n, name, inConfiguration) })
 	return subject.StoppedWorkload(s, found, s.Own.Sentence)
 }
 
@@ -39,9 +41,9 @@ func runsScheduler(c corev1.Container) bool {
 		len(c.Command) > 0 && strings.Contains(path.Base(c.Command[0]), "scheduler")
 }
 
-// schedules reports whether a workload runs the scheduler with a name: a container or a setting has this name, or a
-// ConfigMap of the workload contains it as the name of a scheduler.
-func schedules(s *subject.Subject, n *neighbor.Neighbor, name string) bool {
+// schedules reports whether a workload runs the scheduler with a name: a container or a setting has this name, or
+// inConfiguration finds it in a ConfigMap of the workload.
+func schedules(s *subject.Subject, n *neighbor.Neighbor, name string, inConfiguration *regexp.Regexp) bool {
 	template := subject.Template(n)
 	if slices.ContainsFunc(template.Spec.Containers, func(c corev1.Container) bool {
 		settings := slices.Concat(c.Command, c.Args)
@@ -50,8 +52,6 @@ func schedules(s *subject.Subject, n *neighbor.Neighbor, name string) bool {
 	}) {
 		return true
 	}
-	inConfiguration := regexp.MustCompile(
-		`\bschedulerName: *(?:\\?["'])?` + regexp.QuoteMeta(name) + `(?:[^a-zA-Z0-9.-]|$)`)
 	uses, _ := s.References(n.ID)
 	for _, use := range uses[:min(len(uses), neighbor.Limit)] {
 		if use.Target.Kind != (graph.Kind{Kind: "ConfigMap"}) {

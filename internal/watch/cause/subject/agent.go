@@ -16,17 +16,12 @@ import (
 // FailedAgent returns the only pod of a node for which isAgent returns true, if a container of this pod fails. If
 // several pods can be the agent, or the agent works, FailedAgent returns nil.
 func FailedAgent(s *Subject, node string, isAgent func(*corev1.Pod) bool) (agent *neighbor.Neighbor) {
-	kind := graph.Kind{Kind: "Pod"}
-	ids := s.Users(graph.NewID(graph.Kind{Kind: "Node"}, "", node), maxOnNode)
-	if node == "" || len(ids) == maxOnNode || !KnowsAll(s, kind, "") {
+	pods, ok := podsOn(s, node)
+	if !ok {
 		return nil
 	}
 	isFailed := false
-	for _, id := range ids {
-		n := s.Find(id)
-		if id.Kind != kind || n.Object == nil {
-			continue
-		}
+	for _, n := range pods {
 		p := neighbor.Decode[corev1.Pod](n.Object)
 		if IsFinished(&p) || !isAgent(&p) {
 			continue
@@ -43,23 +38,30 @@ func FailedAgent(s *Subject, node string, isAgent func(*corev1.Pod) bool) (agent
 	return agent
 }
 
-// PodOnNode returns the pod of a DaemonSet on a node, or nil if there is none. ok is false if that is not known.
+// PodOnNode returns the pod of a DaemonSet on a node, or nil if the DaemonSet has no pod there. ok is false if this is
+// not known.
 func PodOnNode(s *Subject, set *neighbor.Neighbor, node string) (pod *neighbor.Neighbor, ok bool) {
-	kind := graph.Kind{Kind: "Pod"}
-	ids := s.Users(graph.NewID(graph.Kind{Kind: "Node"}, "", node), maxOnNode)
-	if len(ids) == maxOnNode || !KnowsAll(s, kind, "") {
-		return nil, false
-	}
-	for _, id := range ids {
-		n := s.Find(id)
-		if id.Kind != kind || id.Namespace() != set.ID.Namespace() || n.Object == nil || !n.IsOwnedBy(set.Object.UID()) {
+	pods, ok := podsOn(s, node)
+	for _, n := range pods {
+		if n.ID.Namespace() != set.ID.Namespace() || !n.IsOwnedBy(set.Object.UID()) {
 			continue
 		}
 		if p := neighbor.Decode[corev1.Pod](n.Object); !IsFinished(&p) {
 			return &n, true
 		}
 	}
-	return nil, true
+	return nil, ok
+}
+
+// podsOn returns the pods on a node. ok is false if not all of them are known.
+func podsOn(s *Subject, node string) (pods []neighbor.Neighbor, ok bool) {
+	kind := graph.Kind{Kind: "Pod"}
+	ids := s.Users(graph.NewID(graph.Kind{Kind: "Node"}, "", node), maxOnNode)
+	if node == "" || len(ids) == maxOnNode || !KnowsAll(s, kind, "") {
+		return nil, false
+	}
+	isOther := func(id graph.ID) bool { return id.Kind != kind }
+	return s.Existing(slices.DeleteFunc(ids, isOther)), true
 }
 
 // hasCrashed reports whether a container of a pod does not start, has failed, or failed before it was started again.

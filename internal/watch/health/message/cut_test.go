@@ -33,9 +33,9 @@ func TestCutKeepsDecisivePart(t *testing.T) {
 			"x509: certificate has expired",
 		},
 		"reason before its effect": {
-			start + info + `stderr: "Cloning...\nPermissions 0440 for '/root/.ssh/key' are too open.\nThe key is ignored.\n" ` +
+			start + info + `stderr: "Cloning...\nPermissions 0440 for '/etc/git/key' are too open.\nThe key is ignored.\n" ` +
 				info + "fatal: Could not read from remote repository",
-			"Permissions 0440 for '/root/.ssh/key' are too open",
+			"Permissions 0440 for '/etc/git/key' are too open",
 		},
 		"error at the end": {
 			start + info + "Error: cannot read /etc/one " + info + "Error: cannot read /etc/two",
