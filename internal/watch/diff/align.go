@@ -1,9 +1,10 @@
 package diff
 
 import (
-	"cmp"
 	"hash/maphash"
 	"slices"
+
+	"github.com/glasshouse-project/glasshouse/internal/watch/sortedlist"
 )
 
 // listKeys returns the keys that identify the elements of associative lists, the most specific first. They are those of
@@ -55,7 +56,12 @@ func align(as, bs []node) []pair {
 			return h.Sum64()
 		})
 	}
-	return longestIncreasing(m.toA)
+	indexes := sortedlist.LongestIncreasing(m.toA)
+	pairs := make([]pair, len(indexes))
+	for n, j := range indexes {
+		pairs[n] = pair{m.toA[j], j}
+	}
+	return pairs
 }
 
 // matching contains the partner of each element in the other array. toB[i] is the index in bs of the partner of as[i],
@@ -114,37 +120,4 @@ func hasKey(nodes []node, partner []int, names []string) bool {
 		}
 	}
 	return true
-}
-
-// longestIncreasing returns the longest sequence of pairs {toA[j], j} in which both numbers ascend, in O(n log n) time.
-func longestIncreasing(toA []int) []pair {
-	// A pair is identified by its index j in the second array. before[j] is the pair before j in the longest increasing
-	// sequence that ends with j.
-	before := make([]int, len(toA))
-	// ends[n] is the last pair of a sequence with n+1 pairs. If there are several such sequences, it is the last pair
-	// that has the smallest index in the first array.
-	var ends []int
-	for j, i := range toA {
-		if i < 0 {
-			continue
-		}
-		n, _ := slices.BinarySearchFunc(ends, i, func(end, i int) int { return cmp.Compare(toA[end], i) })
-		if n == len(ends) {
-			ends = append(ends, j)
-		}
-		ends[n] = j
-		if n > 0 {
-			before[j] = ends[n-1]
-		}
-	}
-	if len(ends) == 0 {
-		return nil
-	}
-	pairs := make([]pair, len(ends))
-	j := ends[len(ends)-1]
-	for n := range slices.Backward(pairs) {
-		pairs[n] = pair{toA[j], j}
-		j = before[j]
-	}
-	return pairs
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/event"
 	"github.com/glasshouse-project/glasshouse/internal/watch/informer"
 	"github.com/glasshouse-project/glasshouse/internal/watch/journal"
+	"github.com/glasshouse-project/glasshouse/internal/watch/sortedlist"
 )
 
 // Diff is the difference between two pages for the same range of rows.
@@ -157,41 +158,14 @@ func keptRows(oldRows, newRows []*Row) (oldIndex []int, newIndex map[int]int) {
 			oldIndex[at] = index
 		}
 	}
-	// newIndex maps the old index of each kept row to its new index.
-	newIndex = longestIncreasing(oldIndex)
+	newIndex = make(map[int]int, len(newRows))
+	for _, at := range sortedlist.LongestIncreasing(oldIndex) {
+		newIndex[oldIndex[at]] = at
+	}
 	for at, index := range oldIndex {
 		if to, ok := newIndex[index]; !ok || to != at {
 			oldIndex[at] = -1
 		}
 	}
 	return oldIndex, newIndex
-}
-
-// longestIncreasing finds the longest increasing subsequence of numbers. It maps each number of this subsequence to its
-// index in numbers. It ignores negative numbers. The other numbers must be distinct.
-func longestIncreasing(numbers []int) map[int]int {
-	var ends []int // ends[n]: index of the smallest last number of an increasing subsequence of length n+1.
-	before := make([]int, len(numbers))
-	for at, n := range numbers {
-		if n < 0 {
-			continue
-		}
-		length, _ := slices.BinarySearchFunc(ends, n, func(end, n int) int { return numbers[end] - n })
-		before[at] = -1
-		if length > 0 {
-			before[at] = ends[length-1]
-		}
-		if length == len(ends) {
-			ends = append(ends, at)
-		}
-		ends[length] = at
-	}
-	part := make(map[int]int, len(ends))
-	if len(ends) == 0 {
-		return part
-	}
-	for at := ends[len(ends)-1]; at >= 0; at = before[at] {
-		part[numbers[at]] = at
-	}
-	return part
 }

@@ -1,4 +1,4 @@
-// Package sortedlist keeps a list sorted while members are added and removed.
+// Package sortedlist keeps a list sorted while members are added and removed, and finds increasing subsequences.
 //
 // A List is a plain slice. With 100,000 members, moving one member took twice as long as in a B-tree that counts its
 // members. Reading a range, which is far more frequent, took a tenth of the time.
