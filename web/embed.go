@@ -14,6 +14,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // go generate needs the npm packages: npm ci --prefix web. The metafile lists the bundled packages for
@@ -34,14 +35,17 @@ type Assets struct {
 	imports map[string][]string // The chunks that a script imports statically, by the script's file name.
 }
 
-// New reads the embedded files.
-func New() (*Assets, error) {
+// New returns the embedded files. It reads them in its first call.
+func New() (*Assets, error) { return embedded() }
+
+//nolint:gochecknoglobals // The embedded files never change.
+var embedded = sync.OnceValues(func() (*Assets, error) {
 	fsys, err := fs.Sub(dist, "static/dist")
 	if err != nil {
 		return nil, fmt.Errorf("open the embedded assets: %w", err)
 	}
 	return newAssets(fsys)
-}
+})
 
 func newAssets(fsys fs.FS) (*Assets, error) {
 	a := &Assets{fsys: fsys, hashes: map[string]string{}, imports: map[string][]string{}}
