@@ -41,7 +41,8 @@ await test("an upgrade", { timeout: 300_000 }, async (t) => {
   const where = `/api/v1/namespaces/${ns}/configmaps`;
   await create(where, configMap("before"));
   const list = `r/core/v1/configmaps?ns=${ns}`;
-  const allow = [/ERR_CONNECTION_REFUSED|ERR_CONNECTION_RESET|ERR_EMPTY_RESPONSE/];
+  // Until discovery has succeeded, a server that has just started responds with 503.
+  const allow = [/ERR_CONNECTION_REFUSED|ERR_CONNECTION_RESET|ERR_EMPTY_RESPONSE|status of 503/];
   const live = (page) => page.locator('#status[data-state="live"]').waitFor({ timeout: 30_000 });
   const updateNotice = (page) => page.locator("#build", { hasText: "Glasshouse was updated." });
   const ofBuild = (page, name) => page.locator(`html[data-e2e-build="${name}"]`);
