@@ -205,6 +205,13 @@ await test("related objects", { timeout: 180_000 }, async (t) => {
     const page = await open(t, `r/apps/v1/deployments?ns=${ns}&q=web&open=${ns}/web&tab=related`);
     await until("the cards of the graph", async () => (await cards(page)).includes("Service web"));
     await page.locator(".related-time", { hasText: "Live, updated" }).waitFor();
+    const left = async (name) => (await page.locator(".card", { hasText: name }).first().boundingBox()).x;
+    const columns = [await left("Service"), await left("Deployment"), await left("ReplicaSet"), await left(pod)];
+    assert.deepEqual(
+      columns,
+      [...new Set(columns)].sort((a, b) => a - b),
+      "the columns follow a request",
+    );
     const where = `/api/v1/namespaces/${ns}/services`;
     const started = performance.now();
     await create(where, { metadata: { name: "other" }, spec: { selector: { app: "web" }, ports: [{ port: 80 }] } });

@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import {
+  columnOrder,
   readingOrder,
   linksOf,
   neighborOf,
@@ -72,4 +73,20 @@ void test("a line leaves a card on the side of its target", () => {
     "M179 0C200 0 200 20 221 20H379C400 20 400 50 421 50",
     "a line passes between the cards of the column that it crosses",
   );
+});
+
+void test("what selects the pods of a workload is in a column to its left", () => {
+  const order = (edges: object[]): string[] => {
+    const ids = ["ingress", "service", "deployment", "replicas", "pod", "other"];
+    const nodes = ids.map((id) => node(id));
+    return columnOrder(linksOf(graph(nodes, edges))).map(({ from, to }) => `${from} ${to}`);
+  };
+  const owned = [edge("deployment", "replicas"), edge("replicas", "pod")];
+  const selected = [edge("ingress", "service", "uses"), edge("service", "pod", "selects")];
+  assert.deepEqual(order([...owned, ...selected]), ["service deployment"]);
+  assert.deepEqual(order([...owned, edge("deployment", "other"), ...selected]), ["service deployment"]);
+  assert.deepEqual(order(selected), [], "a pod without owner has no workload");
+  assert.deepEqual(order([...owned, edge("deployment", "service", "uses"), ...selected]), [], "contradicts a line");
+  const cycle = [edge("deployment", "pod"), edge("pod", "deployment"), edge("service", "pod", "selects")];
+  assert.deepEqual(order(cycle), [], "owners in a cycle");
 });

@@ -38,6 +38,34 @@ export function linksOf(graph: Graph): GraphLink[] {
   return [...links.values()];
 }
 
+/**
+ * Returns pairs of cards whose first card belongs in a column to the left of the second. They put an object that
+ * selects pods, such as a Service, to the left of the workload that owns the pods. The columns then follow the path of
+ * a request: Ingress, Service, workload, ReplicaSets, pods.
+ */
+export function columnOrder(links: readonly GraphLink[]): { from: string; to: string }[] {
+  const [owners, targets] = [new Map<string, string[]>(), new Map<string, string[]>()];
+  for (const { from, to, types } of links) {
+    targets.set(from, [...(targets.get(from) ?? []), to]);
+    if (types.includes("owns")) owners.set(to, [...(owners.get(to) ?? []), from]);
+  }
+  const pairs = new Map<string, { from: string; to: string }>();
+  for (const { from, to, types } of links) {
+    if (!types.includes("selects")) continue;
+    for (const workload of reachable(to, owners))
+      if (!owners.has(workload) && workload !== to) pairs.set(JSON.stringify([from, workload]), { from, to: workload });
+  }
+  // Omit a pair that contradicts the lines, for example of the Service to which a StatefulSet refers.
+  return [...pairs.values()].filter(({ from, to }) => !reachable(to, targets).has(from));
+}
+
+// Returns all nodes that a node reaches in any number of steps, and the node itself.
+function reachable(start: string, next: ReadonlyMap<string, readonly string[]>): Set<string> {
+  const found = new Set([start]);
+  for (const id of found) for (const other of next.get(id) ?? []) found.add(other);
+  return found;
+}
+
 export interface Point {
   readonly x: number;
   readonly y: number;

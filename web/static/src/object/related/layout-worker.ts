@@ -2,9 +2,16 @@
 
 import type { GraphLayout, Point } from "./graph-layout.ts";
 
+interface Pair {
+  readonly from: string;
+  readonly to: string;
+}
+
 interface LayoutRequest {
   readonly ids: readonly string[];
-  readonly links: readonly { readonly from: string; readonly to: string }[];
+  readonly links: readonly Pair[];
+  /** The column of `from` is to the left of the column of `to`. No line is drawn. */
+  readonly columnOrder: readonly Pair[];
   readonly width: number;
   readonly height: number;
 }
@@ -33,7 +40,7 @@ export function layout(order: LayoutRequest, signal: AbortSignal): Promise<Graph
   });
 }
 
-async function computeLayout({ ids, links, width, height }: LayoutRequest): Promise<GraphLayout> {
+async function computeLayout({ ids, links, columnOrder, width, height }: LayoutRequest): Promise<GraphLayout> {
   const { Graph, layout } = await import("@dagrejs/dagre");
   const g = new Graph();
   g.setGraph({
@@ -47,7 +54,8 @@ async function computeLayout({ ids, links, width, height }: LayoutRequest): Prom
   });
   g.setDefaultEdgeLabel(() => ({}));
   for (const id of ids) g.setNode(id, { width, height });
-  for (const { from, to } of links) g.setEdge(from, to);
+  for (const { from, to } of columnOrder) g.setEdge(from, to, { weight: 0 });
+  for (const { from, to } of links) g.setEdge(from, to, {});
   layout(g);
   const point = ({ x, y }: Point): Point => ({ x, y });
   const size = g.graph() as { width?: number; height?: number };

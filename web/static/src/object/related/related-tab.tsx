@@ -10,7 +10,7 @@ import { GraphView } from "./graph-view.ts";
 import { fold, isPodsCard } from "./fold.ts";
 import { types, type Graph } from "./graph.ts";
 import { RelatedList } from "./list.tsx";
-import { cardHeight, cardWidth, linksOf } from "./graph-layout.ts";
+import { cardHeight, cardWidth, columnOrder, linksOf } from "./graph-layout.ts";
 import { refreshInterval, RelatedPoller } from "./poller.ts";
 import { emptyText, SearchedDetails } from "./searched.tsx";
 import { ExplanationReader } from "../overview/explanation.ts";
@@ -184,10 +184,12 @@ export class RelatedTab implements Tab {
     const { signal } = (this.layoutAbort = new AbortController());
     try {
       const { layout } = await import("./layout-worker.ts");
+      const links = linksOf(graph);
       const layoutResult = await layout(
         {
           ids: graph.nodes.map((n) => n.id),
-          links: linksOf(graph).map(({ from, to }) => ({ from, to })),
+          links: links.map(({ from, to }) => ({ from, to })),
+          columnOrder: columnOrder(links),
           width: cardWidth,
           height: cardHeight,
         },
