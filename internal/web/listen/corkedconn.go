@@ -15,6 +15,9 @@ import (
 	"golang.org/x/time/rate"
 )
 
+// WriteTimeout is the maximum time for writing a message of a WebSocket, or a part of a log.
+const WriteTimeout = 10 * time.Second
+
 // Buffer sizes of one WebSocket, in bytes. Idle WebSockets keep them. Frame headers have at most 14 bytes (RFC 6455
 // section 5.2).
 const readBuffer, writeBuffer = 512, messages.CompressFrom + 14

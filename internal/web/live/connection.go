@@ -24,9 +24,8 @@ type connection struct {
 	inFlight chan struct{}
 	cancel   context.CancelFunc // Ends the session without a close frame.
 
-	running  sync.WaitGroup // Counts subscriptions, pings and waits for pongs that are running.
-	writing  sync.Mutex
-	watchdog listen.WriteWatchdog
+	running sync.WaitGroup // Counts subscriptions, pings and waits for pongs that are running.
+	writing sync.Mutex
 
 	pinging sync.Mutex
 	pinger  *time.Timer // Sends the periodic pings; nil after the session has ended.
@@ -36,9 +35,9 @@ type connection struct {
 func (c *connection) write(ctx context.Context, members []byte, id *int, uncompressed bool) error {
 	c.writing.Lock()
 	defer c.writing.Unlock()
-	c.watchdog.Begin()
-	defer c.watchdog.End()
-	// A write with a canceled ctx ends the connection. So the watchdog limits the time of the write, and ctx does not.
+	timeout := time.AfterFunc(listen.WriteTimeout, c.abort)
+	defer timeout.Stop()
+	// A write with a canceled context ends the connection, so this write continues if ctx is canceled.
 	ctx = context.WithoutCancel(ctx)
 	var err error
 	if uncompressed && len(members) >= messages.CompressFrom {

@@ -72,8 +72,6 @@ func (s *session) serve() {
 	defer done()
 	waitClosed := s.closeOnEnd(identityCtx)
 	defer waitClosed()
-	s.conn.watchdog.OnTimeout(s.conn.abort)
-	defer s.conn.watchdog.Stop()
 	s.conn.startPings(ctx)
 	_ = s.read(ctx) // The error only means that the connection has ended.
 	cancel()
