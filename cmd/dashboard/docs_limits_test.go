@@ -142,10 +142,6 @@ func limitGroups() []limitGroup {
 			{"Time in which a client must read a message, or a chunk of a message", "{listen.WriteTimeout}"},
 			{"Pings from the server", "every {live.pingInterval}; the client must respond within {live.pongTimeout}"},
 			{"Time that the server waits for further changes before a message, under load", "{stream.maxDelay}"},
-			{
-				"Messages to each of {stream.fanOutMinimum} or more WebSockets of one address, user or link",
-				"10 a second; with 256: 5; with 512: 2.5; no limit if no other WebSockets are open",
-			},
 		}},
 		{"Queries and views", []limit{
 			{"Namespaces of one query", "{query.maxNamespaces}"},

@@ -156,7 +156,7 @@ func (q *Query) NewReader(view stream.View) *stream.Reader {
 		Informer: q.Informer, Filter: q.Filter, View: view, GuestMask: o.Checker.Viewer.GuestMask(q.Resource),
 		Cipher: q.cipher(), Check: q.checkNamespaces,
 		EndError: stream.ErrClosed, AcquireScan: o.Options.AcquireProcessor, Every: request.Every,
-		FanOut: o.Options.FanOut, Buffers: &o.Buffers, Slots: o.Slots, Reserve: o.Options.Reserve, Cache: o.Cache,
+		Buffers: &o.Buffers, Slots: o.Slots, Reserve: o.Options.Reserve, Cache: o.Cache,
 		Window: request.Window, Owner: o.Checker.Viewer.Owner(),
 	}
 	if request.Watched {

@@ -21,9 +21,6 @@ type Options struct {
 	// Grow is called when a response needs more or less memory than was estimated. bytes is the difference, negative
 	// for less.
 	Grow func(bytes int64)
-	// FanOut returns approximately how many readers can get the same changes. If there are many, changes are sent in
-	// batches.
-	FanOut func() int
 	// Revalidation records the permissions on which a response depends.
 	Revalidation *permit.Revalidation
 }

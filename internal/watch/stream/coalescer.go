@@ -2,7 +2,6 @@ package stream
 
 import (
 	"context"
-	"math/bits"
 	"time"
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/signal"
@@ -11,8 +10,6 @@ import (
 // coalescer decides how long a reader pauses between two messages. After a delayed message, the next pause is longer.
 type coalescer struct {
 	every  time.Duration
-	fanOut func() int
-	slot   int
 	until  time.Time
 	oldest time.Time
 }
@@ -22,10 +19,6 @@ const (
 	latencyFactor = 3
 	// maxDelay is the maximum length of a pause that follows a late message.
 	maxDelay = 50 * time.Millisecond
-	// With fanOutMinimum or more readers, each reader sends at most one message per interval. The interval is fanOutRound
-	// at first, and grows with the number of readers (400 ms for 1,000). The readers form fanOutSlots groups, which send
-	// at different times of the interval.
-	fanOutMinimum, fanOutRound, fanOutSlots = 128, 100 * time.Millisecond, 8
 )
 
 func (c *coalescer) recordStart(oldest time.Time) { c.oldest = oldest }
@@ -41,22 +34,7 @@ func (c *coalescer) recordSent() {
 		due = c.until
 	}
 	c.until = now.Add(max(c.every, min(latencyFactor*now.Sub(due), maxDelay)))
-	if c.fanOut != nil {
-		c.until = c.until.Add(c.slotDelay(c.until, c.fanOut()))
-	}
 	c.oldest = time.Time{}
-}
-
-// slotDelay returns the time from start to the reader's next time slot. Readers with the same slot send at the same
-// time, so that they share the encoded text.
-func (c *coalescer) slotDelay(start time.Time, readers int) time.Duration {
-	if readers < fanOutMinimum {
-		return 0
-	}
-	//nolint:gosec // The result is not negative.
-	round := int64(fanOutRound) << (bits.Len(uint(readers/fanOutMinimum)) - 1)
-	elapsed := (start.UnixNano() - round/fanOutSlots*int64(c.slot)) % round
-	return time.Duration(round - elapsed)
 }
 
 func (c *coalescer) isPausing() bool { return time.Until(c.until) > 0 }

@@ -32,7 +32,6 @@ type Options struct {
 	Window      *query.Window
 	Owner       informer.Owner // The viewer to whose quota the window's ranking (sorted rows) counts.
 	Every       time.Duration
-	FanOut      func() int
 	Buffers     *sync.Pool
 	// Slots limits the messages that all readers of one WebSocket have in memory. Nil means no limit.
 	Slots   chan struct{}

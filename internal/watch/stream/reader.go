@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"math/rand/v2"
 	"time"
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/informer"
@@ -51,11 +50,9 @@ func New(options *Options) *Reader {
 			informer: options.Informer, filter: options.Filter, cipher: options.Cipher,
 			everyChange: options.View == Changes,
 		},
-		schedule: newSchedule(options.Window),
-		coalescer: coalescer{
-			every: options.Every, fanOut: options.FanOut, slot: rand.N(fanOutSlots), //nolint:gosec // No secret.
-		},
-		buffer: messages.Buffer{Pool: options.Buffers, Slots: options.Slots, Reserve: options.Reserve},
+		schedule:  newSchedule(options.Window),
+		coalescer: coalescer{every: options.Every},
+		buffer:    messages.Buffer{Pool: options.Buffers, Slots: options.Slots, Reserve: options.Reserve},
 	}}
 	r.view = newView(&r.client)
 	return r

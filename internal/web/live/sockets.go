@@ -96,7 +96,6 @@ func (s *Sockets) Serve(w http.ResponseWriter, r *http.Request) error {
 		return lease.Release, err
 	}
 	options.MaxMessages = maxConcurrentMessages
-	options.FanOut = func() int { return s.deps.Limits.FanOutSize(quotas) }
 	l := &session{
 		conn: connection{
 			ws: conn, netConn: netConn, sockets: s, caller: s.deps.Limits.CallerOf(r),

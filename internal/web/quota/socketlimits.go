@@ -33,20 +33,6 @@ func (q *Limits) rateLimitersFor(r *http.Request, own *rate.Limiter, addresses *
 	return []*rate.Limiter{own}
 }
 
-// FanOutSize returns how many open WebSockets count toward the most used one of the limits. For example, it returns 300
-// if one user has 300. If the number is large, the server sends changes less often, which leaves CPU time for other
-// callers. The result is 0 if that limit counts all open WebSockets, because there are then no other callers.
-func (q *Limits) FanOutSize(limits []limit.Limit) int {
-	var maxUsed int64
-	for _, l := range limits {
-		maxUsed = max(maxUsed, q.Limiter.Used(l.Key))
-	}
-	if maxUsed < q.openSockets.Load() {
-		return int(maxUsed)
-	}
-	return 0
-}
-
 // ForSocket returns the limits for a new WebSocket: that of its IP address, and those of its user or share link.
 func (q *Limits) ForSocket(r *http.Request) []limit.Limit {
 	var quotas []limit.Limit

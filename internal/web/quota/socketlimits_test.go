@@ -2,11 +2,9 @@ package quota_test
 
 import (
 	"fmt"
-	"maps"
 	"net/http"
 	"testing"
 
-	"github.com/glasshouse-project/glasshouse/internal/limit"
 	"github.com/glasshouse-project/glasshouse/internal/watch"
 	"github.com/glasshouse-project/glasshouse/internal/watch/authz"
 	"github.com/glasshouse-project/glasshouse/internal/web/auth"
@@ -23,19 +21,6 @@ func fromUser(name string) *http.Request {
 func fromGuest(id, address string) *http.Request {
 	guest := &share.Guest{Share: share.Share{ID: id}}
 	return request.WithSender(&http.Request{RemoteAddr: address}, request.Sender{Guest: guest})
-}
-
-func fanOutSizes(sockets map[string]int) map[string]int {
-	limits, sizes := quota.New(nil, 0), make(map[string]int)
-	for address, n := range sockets {
-		for range n {
-			limits.AcquireSocket([]limit.Limit{{Key: address, Max: int64(n)}})
-		}
-	}
-	for address := range sockets {
-		sizes[address] = limits.FanOutSize([]limit.Limit{{Key: address, Max: 1}})
-	}
-	return sizes
 }
 
 // The limit of a user covers WebSockets from all addresses, and does not affect other users.
@@ -60,20 +45,6 @@ func TestSocketsOfAUserAreLimited(t *testing.T) {
 	release()
 	if limits.AcquireSocket(ada) == nil {
 		t.Error("AcquireSocket after a release: got nil, want a lease")
-	}
-}
-
-// Invariant: I4.
-func TestFanOutSizeCountsSocketsOfAnAddress(t *testing.T) {
-	for _, test := range []struct{ open, want map[string]int }{
-		{map[string]int{"a": 500}, map[string]int{"a": 0}},
-		{map[string]int{"a": 500, "b": 1}, map[string]int{"a": 500, "b": 1}},
-	} {
-		t.Run(fmt.Sprint(test.open), func(t *testing.T) {
-			if got := fanOutSizes(test.open); !maps.Equal(got, test.want) {
-				t.Errorf("fan-out sizes for %v: got %v, want %v", test.open, got, test.want)
-			}
-		})
 	}
 }
 
