@@ -192,6 +192,24 @@ func TestNonReadingClientIsDisconnected(t *testing.T) {
 	})
 }
 
+// A client that stops reading is disconnected too if a long message with events follows, which is not compressed.
+//
+// Invariant: I7.
+func TestNonReadingClientOfLongEventsIsDisconnected(t *testing.T) {
+	inBubble(t, func(b *bubble) {
+		t := b.t
+		c := b.open()
+		c.Send(`{"op":"subscribe","id":1,"resource":"core/v1/pods"}`)
+		c.Until(1, "snapshot")
+		long := fmt.Sprintf(`["web-1",%q]`, strings.Repeat("long ", 1000))
+		b.api.Set(podsRef, apitest.Item{Namespace: "a", Name: "web-1", Cells: long})
+		<-time.After(11 * time.Second)
+		if m, err := c.Read(); err == nil || errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("Read after 11 s: got a message of type %s, %v; want the end of the connection", m.Type, err)
+		}
+	})
+}
+
 // isWritable reports whether the server still reads from an in-memory connection, and has therefore not closed it.
 func isWritable(conn net.Conn) bool {
 	_ = conn.SetWriteDeadline(time.Now().Add(time.Millisecond))

@@ -35,6 +35,7 @@ type connection struct {
 func (c *connection) write(ctx context.Context, members []byte, id *int, uncompressed bool) error {
 	c.writing.Lock()
 	defer c.writing.Unlock()
+	// A context with a timeout is not enough: Flush of netConn writes without a context.
 	timeout := time.AfterFunc(listen.WriteTimeout, c.abort)
 	defer timeout.Stop()
 	// A write with a canceled context ends the connection, so this write continues if ctx is canceled.
