@@ -1,6 +1,7 @@
 package objectrefs
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 )
@@ -24,12 +25,25 @@ func customRef(o *Ref, key string, s *refMembers) (target Ref, ok bool) {
 		return Ref{Kind: "Service"}, true
 	case (key == "to" || key == "alternateBackends") && isService && o.Group == routeGroup:
 		return Ref{Kind: "Service"}, true
-	case s.key == "" || s.kind != "":
+	case s.key == "":
 		return Ref{}, false
+	case s.kind != "" || s.source != "":
+		return keyHolder(cmp.Or(s.kind, s.source))
 	case strings.Contains(strings.ToLower(key), "configmap"):
 		return Ref{Kind: "ConfigMap"}, true
 	}
 	return Ref{Kind: "Secret"}, true // A name and a key mean a Secret, as in accessKeyId: {name: backup, key: ID}.
+}
+
+// keyHolder returns the kind of an object that contains a value below a key. name is the value of the member kind or
+// type next to the key. ok is false for another source of a value, such as Vault.
+func keyHolder(name string) (target Ref, ok bool) {
+	for _, kind := range []string{"ConfigMap", "Secret"} {
+		if strings.EqualFold(name, kind) {
+			return Ref{Kind: kind}, true
+		}
+	}
+	return Ref{}, false
 }
 
 // useStream changes a reference to a tag or an image of an ImageStream of OpenShift, such as web:latest, to a reference

@@ -22,7 +22,9 @@ type mention struct {
 
 type refMembers struct {
 	name, namespace, kind, apiVersion, group, key string
-	isOptional                                    bool
+	// source is the member "type", which some CRDs have instead of a kind, as in caProvider: {type: ConfigMap, name: a}.
+	source     string
+	isOptional bool
 }
 
 func (r *refMembers) field(key []byte) *string {
@@ -82,6 +84,11 @@ func (w *walker) members(c *jsonscan.Cursor) error {
 		if text := s.field(key); text != nil && c.Peek() == '"' {
 			var err error
 			*text, err = c.Text()
+			return err
+		}
+		if string(key) == "type" && c.Peek() == '"' {
+			var err error
+			s.source, err = c.Text()
 			return err
 		}
 		w.path = append(w.path, key)
