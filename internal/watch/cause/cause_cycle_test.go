@@ -42,3 +42,19 @@ func (c *cluster) step() (changed bool) {
 	}
 	return changed
 }
+
+// A Service without pods does not explain the workload that should create them, even if the program reads the Service
+// first.
+func TestServiceWithoutPodsDoesNotExplainItsWorkload(t *testing.T) {
+	c, _ := load(t, "testdata/service-of-broken-workload.yaml")
+	service := c.objects[graph.NewID(graph.Kind{Kind: "Service"}, "shop", "web")]
+	service.verdict = verdict.Inherit(service.verdict.Own(), &verdict.Verdict{Severity: verdict.Failed, Reason: "NoPods"})
+	c.evaluate(t)
+	rollout := c.objects[graph.NewID(graph.Kind{Group: "argoproj.io", Kind: "Rollout"}, "shop", "web")].verdict
+	if v := rollout.Unpack(); v.Cause != nil || v.Via != nil {
+		t.Errorf("Rollout: got %s", describe(v))
+	}
+	if v := service.verdict.Unpack(); v.Cause == nil || v.Cause.Kind != "Rollout" {
+		t.Errorf("Service: got %s", describe(v))
+	}
+}

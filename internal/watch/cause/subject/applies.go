@@ -42,9 +42,14 @@ func isPartOf(s *Subject, n *neighbor.Neighbor) bool {
 // IsDependent reports whether n, which the subject uses or names, also uses the subject, and does not cause the problem
 // of the subject. For example, if the subject reports an error, and n only waits, the subject is the cause of n's
 // problem. If n has a problem, and its status refers to the subject, n always depends on the subject, as an owner
-// depends on its run.
+// depends on its run. A Service without pods depends on the workload that creates its pods.
 func (s *Subject) IsDependent(n neighbor.Neighbor) bool {
-	if n.Object == nil || n.Object.Verdict().IsInherited() {
+	switch {
+	case n.Object == nil:
+		return false
+	case needsPodsOf(s, &n):
+		return true
+	case n.Object.Verdict().IsInherited():
 		return false
 	}
 	own := n.Object.Verdict().Own().Unpack()

@@ -9,9 +9,7 @@ import (
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/operator"
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/subject"
-	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
 	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
-	"github.com/glasshouse-project/glasshouse/internal/watch/objectrefs"
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
@@ -100,51 +98,4 @@ func explainNoResponse(s *subject.Subject, o *corev1.Service) *verdict.Verdict {
 	return s.Explain(severity, "NoReadyPods", sentence, &verdict.Cause{
 		Object: neighbor.ObjectOf(&unready[0]), Sentence: first.Sentence,
 	})
-}
-
-// noPods explains a Service whose selector matches no pod.
-func noPods(s *subject.Subject, selector *objectrefs.Selector) *verdict.Verdict {
-	if scaled, why := scaledToZero(s, selector); scaled != nil {
-		return s.ExplainBy(scaled, s.Own.Severity, "ScaledToZero", fmt.Sprintf(noEndpoints+"%s %s", scaled, why))
-	}
-	if owner := s.OrderlyOwner(); owner != nil {
-		sentence := fmt.Sprintf(noEndpoints+"its selector matches no pod, and its owner %s does not need one now", owner)
-		return s.ExplainBy(owner, s.Own.Severity, "ScaledToZero", sentence)
-	}
-	if !subject.KnowsAll(s, graph.Kind{Kind: "Pod"}, s.ID.Namespace()) {
-		return nil // Not all pods are known, and the selector can match an unknown one.
-	}
-	return s.Explain(verdict.Failed, "NoPods",
-		noEndpoints+"its selector "+selector.String()+" matches no pod", nil)
-}
-
-// scaledToZero returns a workload whose pods the Service would select, but that has no pods: it is scaled to zero, or
-// paused before its first rollout. why is the text for this reason. Without such a workload, scaled is nil.
-func scaledToZero(s *subject.Subject, selector *objectrefs.Selector) (scaled *neighbor.Neighbor, why string) {
-	for _, kind := range []graph.Kind{
-		{Group: "apps", Kind: "Deployment"},
-		{Group: "apps", Kind: "StatefulSet"},
-		{Kind: "ReplicationController"},
-		{Group: "apps", Kind: "ReplicaSet"},
-		{Group: "argoproj.io", Kind: "Rollout"},
-	} {
-		workloads := s.All(kind, s.ID.Namespace(), neighbor.Limit)
-		for n := range workloads {
-			w := neighbor.Decode[struct {
-				Spec struct {
-					Replicas *int64                 `json:"replicas"`
-					Paused   bool                   `json:"paused"`
-					Template corev1.PodTemplateSpec `json:"template"`
-				} `json:"spec"`
-			}](workloads[n].Object)
-			switch {
-			case !selector.Matches(w.Spec.Template.Labels):
-			case w.Spec.Replicas != nil && *w.Spec.Replicas == 0:
-				return &workloads[n], "is scaled to zero"
-			case w.Spec.Paused && workloads[n].Object.Verdict().Severity() == verdict.OK:
-				return &workloads[n], "is paused"
-			}
-		}
-	}
-	return nil, ""
 }
