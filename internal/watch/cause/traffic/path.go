@@ -11,6 +11,7 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/subject"
 	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
 	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
+	"github.com/glasshouse-project/glasshouse/internal/watch/objectrefs"
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
@@ -65,6 +66,9 @@ func brokenPath(s *subject.Subject, p *path) *verdict.Verdict {
 	if s.IsFailed(&n) {
 		return s.Inherit(&n, verdict.Failed, s.Name(&n)+": ")
 	}
+	if v := p.unserved(s, &n, &o); v != nil {
+		return v
+	}
 	if hasNoEndpoints(s, &n, &o) {
 		s.AddSource(slicesRef, p.namespace)
 		return s.ExplainBy(&n, verdict.Failed, "NoEndpoints", s.Name(&n)+" has no selector and no EndpointSlice")
@@ -86,10 +90,45 @@ func (p *path) isServedBy(o *corev1.Service) bool {
 	if o.Spec.Type == corev1.ServiceTypeExternalName && len(o.Spec.Ports) == 0 || p.port == 0 && p.portName == "" {
 		return true
 	}
-	return slices.ContainsFunc(o.Spec.Ports, func(port corev1.ServicePort) bool {
-		if p.portName != "" {
-			return port.Name == p.portName
+	return slices.ContainsFunc(o.Spec.Ports, p.isPort)
+}
+
+func (p *path) isPort(port corev1.ServicePort) bool {
+	if p.portName != "" {
+		return port.Name == p.portName
+	}
+	return port.Port == p.port
+}
+
+// unserved explains a path by its port of a Service, if this port has no endpoints, but another port has.
+func (p *path) unserved(s *subject.Subject, n *neighbor.Neighbor, o *corev1.Service) *verdict.Verdict {
+	at := slices.IndexFunc(o.Spec.Ports, p.isPort)
+	if at < 0 || !s.HasProblem(n) || n.Object.Verdict().Unpack().Reason != noSuchPort {
+		return nil
+	}
+	subject.Follow(s, n) // A change of the pods then causes another evaluation.
+	only, service := *o, subject.New(s.Cluster, *n)
+	only.Spec.Ports = o.Spec.Ports[at : at+1]
+	var v *verdict.Verdict
+	if selector := s.Selector(n.ID); selector != nil {
+		s.AddSource(subject.PodsRef, p.namespace)
+		ready := slices.DeleteFunc(podsOf(s, p.namespace, selector), func(p corev1.Pod) bool { return !neighbor.IsReady(&p) })
+		if len(ready) > 0 {
+			v = missingPort(service, &only, ready)
 		}
-		return port.Port == p.port
-	})
+	} else if endpoints, isComplete := endpointSlices(s, n.ID); isComplete {
+		s.AddSource(slicesRef, p.namespace)
+		v = unservedPorts(service, &only, endpoints)
+	}
+	if v == nil {
+		return nil
+	}
+	return s.ExplainBy(n, verdict.Failed, noSuchPort, s.Name(n)+": "+v.Sentence)
+}
+
+func podsOf(s *subject.Subject, namespace string, selector *objectrefs.Selector) (pods []corev1.Pod) {
+	for _, n := range s.Existing(s.Selected(namespace, selector, neighbor.Limit)) {
+		pods = append(pods, neighbor.Decode[corev1.Pod](n.Object))
+	}
+	return pods
 }

@@ -18,7 +18,7 @@ import (
 
 // wrongPort reports a port of the Service with a target port that the ready pods do not have.
 func wrongPort(s *subject.Subject, o *corev1.Service, ready []corev1.Pod) *verdict.Verdict {
-	if v := missingPort(s, o, &ready[0]); v != nil || o.Spec.ClusterIP == corev1.ClusterIPNone {
+	if v := missingPort(s, o, ready); v != nil || o.Spec.ClusterIP == corev1.ClusterIPNone {
 		return v // Clients of a headless Service connect directly to ports of pods, declared or not.
 	}
 	for n := range o.Spec.Ports {
@@ -29,16 +29,19 @@ func wrongPort(s *subject.Subject, o *corev1.Service, ready []corev1.Pod) *verdi
 	return nil
 }
 
-// missingPort reports a port of the Service whose target port is a name that the pod does not have.
-func missingPort(s *subject.Subject, o *corev1.Service, p *corev1.Pod) *verdict.Verdict {
+// missingPort reports a port of the Service whose target port is a name that none of the ready pods has.
+func missingPort(s *subject.Subject, o *corev1.Service, ready []corev1.Pod) *verdict.Verdict {
 	for n := range o.Spec.Ports {
 		port := &o.Spec.Ports[n]
 		name := port.TargetPort.StrVal
-		if port.TargetPort.Type != intstr.String || hasPort(p, name, port.Protocol) {
+		has := func(protocol corev1.Protocol) bool {
+			return slices.ContainsFunc(ready, func(p corev1.Pod) bool { return hasPort(&p, name, protocol) })
+		}
+		if port.TargetPort.Type != intstr.String || has(cmp.Or(port.Protocol, corev1.ProtocolTCP)) {
 			continue
 		}
 		sentence := fmt.Sprintf("Service port %s has no endpoints: no container has a port named %q", nameOf(port), name)
-		if hasPort(p, name, "") {
+		if has("") {
 			sentence += " with the protocol " + string(cmp.Or(port.Protocol, corev1.ProtocolTCP))
 		}
 		severity := verdict.Degraded
