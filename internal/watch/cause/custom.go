@@ -7,10 +7,10 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/mention"
+	"github.com/glasshouse-project/glasshouse/internal/watch/cause/mesh"
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/operator"
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/placement"
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/subject"
-	"github.com/glasshouse-project/glasshouse/internal/watch/cause/traffic"
 	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
 	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
@@ -73,20 +73,28 @@ func reportMissing(s *subject.Subject, target *neighbor.Neighbor) *verdict.Verdi
 	return s.ReportMissing(target, severity)
 }
 
-// virtualService explains a VirtualService of Istio. If custom finds no cause, it checks for a subset that is missing.
+// virtualService explains a VirtualService of Istio. If custom finds no cause, it checks for a subset that is missing,
+// and for a Gateway without pods.
 func virtualService(s *subject.Subject) *verdict.Verdict {
 	if v := custom(s); v != nil {
 		return v
 	}
-	return traffic.Subset(s)
-}
-
-// istioGateway explains a Gateway of Istio. It first checks for a missing certificate, and then calls custom.
-func istioGateway(s *subject.Subject) *verdict.Verdict {
-	if v := traffic.Credential(s); v != nil {
+	if v := mesh.Subset(s); v != nil {
 		return v
 	}
-	return custom(s)
+	return mesh.Entry(s)
+}
+
+// istioGateway explains a Gateway of Istio. It first checks for a missing certificate, and then calls custom. If both
+// find no cause, it checks whether the Gateway selects a pod.
+func istioGateway(s *subject.Subject) *verdict.Verdict {
+	if v := mesh.Credential(s); v != nil {
+		return v
+	}
+	if v := custom(s); v != nil {
+		return v
+	}
+	return mesh.Gateway(s)
 }
 
 // explained tries the rules for a custom resource whose used and owned objects have no problem: its messages, the

@@ -21,6 +21,16 @@ func (s *Selector) Matches(set map[string]string) bool { return s.selector.Match
 // String returns the selector in the syntax of kubectl's -l option. It is empty if the Selector selects all pods.
 func (s *Selector) String() string { return s.selector.String() }
 
+// SelectorOf returns a Selector for pods with all of the given labels. It returns nil if there are none, or if a label
+// is invalid.
+func SelectorOf(set map[string]string) *Selector {
+	selector, err := labels.ValidatedSelectorFromSet(set)
+	if err != nil || len(set) == 0 {
+		return nil
+	}
+	return &Selector{selector: selector}
+}
+
 func selectorOf(o *Ref, spec []byte) *Selector {
 	member := "selector"
 	isLabelMap := false // true for a plain map of labels; unlike a LabelSelector, it selects nothing if it is empty

@@ -1,4 +1,4 @@
-package traffic
+package mesh
 
 import (
 	"fmt"
@@ -28,7 +28,7 @@ type routes []struct {
 	Route []destination `json:"route"`
 }
 
-// Subset reports a VirtualService of Istio that routes to a subset which no DestinationRule defines. Istio answers such
+// Subset reports a VirtualService that routes to a subset which no DestinationRule defines. Istio answers such
 // requests with status 503.
 func Subset(s *subject.Subject) *verdict.Verdict {
 	o := neighbor.Decode[struct {

@@ -1,4 +1,4 @@
-package traffic
+package mesh
 
 import (
 	"slices"
@@ -16,7 +16,7 @@ import (
 // maxServices limits how many Services are searched to find the Services of a gateway.
 const maxServices = 20 * neighbor.Limit
 
-// Credential explains a Gateway of Istio that refers to a missing object. Istio reads the Secret of a credentialName in
+// Credential explains a Gateway that refers to a missing object. Istio reads the Secret of a credentialName in
 // the namespace of the pods that the Gateway selects, and not in the namespace of the Gateway.
 func Credential(s *subject.Subject) *verdict.Verdict {
 	text := s.Own.Reason + ": " + s.Own.Sentence
