@@ -3,6 +3,8 @@
 package cause
 
 import (
+	"regexp"
+
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/api"
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/mention"
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/operator"
@@ -116,7 +118,7 @@ const (
 )
 
 // lastWarning returns the object's own verdict with the message of the newest Warning event added, if this verdict
-// names no error. Otherwise, it returns nil.
+// names no error, or if it has a constant sentence and the reason of the event. Otherwise, it returns nil.
 func lastWarning(s *subject.Subject) *verdict.Verdict {
 	switch s.ID.Kind {
 	case graph.Kind{Kind: "Pod"}, graph.Kind{Kind: "Node"}, graph.Kind{Kind: "Event"},
@@ -128,11 +130,12 @@ func lastWarning(s *subject.Subject) *verdict.Verdict {
 	isCount := s.ID.Group == "apps" || s.ID.Group == "batch"
 	isVague := s.Own.Severity == verdict.Degraded || (isCount || isState) && s.Own.Severity == verdict.Failed
 	isReferral := mention.RefersToEvents(&s.Own)
-	if !isVague || symptom.NamesError(s.Own.Sentence) && !isReferral && !isState {
+	isSpecific := symptom.NamesError(s.Own.Sentence) && !isReferral && !isState
+	if !isVague || isSpecific && !constantSentence.MatchString(s.Own.Sentence) {
 		return nil
 	}
 	last := s.NewestEvent(subject.IsWarning)
-	if last == nil {
+	if last == nil || isSpecific && (last.Reason != s.Own.Reason || !resource.IsCustom(s.ID.Group)) {
 		return nil
 	}
 	s.AddSource(subject.EventsRef, last.Namespace)
@@ -142,3 +145,7 @@ func lastWarning(s *subject.Subject) *verdict.Verdict {
 	}
 	return s.Explain(verdict.Degraded, last.Reason, sentence, mention.MissingCause(s, last.Message))
 }
+
+// constantSentence matches a sentence without a name, a number or a cause, such as "unable to validate store". Some
+// controllers write such a sentence into a condition, and the error itself into an event with the same reason.
+var constantSentence = regexp.MustCompile(`^[A-Za-z][a-z]*( [a-z]+)+\.?$`)
