@@ -49,8 +49,10 @@ func pod(s *subject.Subject) *verdict.Verdict {
 	if v := mention.UnusedPullSecret(s); v != nil {
 		return v
 	}
-	if v := placement.Unscheduled(s, &p); v != nil {
-		return v
+	for _, rule := range []podRule{placement.Unscheduled, placement.WithoutPreemption} {
+		if v := rule(s, &p); v != nil {
+			return v
+		}
 	}
 	if !subject.HasFailedContainer(&p) {
 		if v := storage.UnboundClaim(s, &p); v != nil {
@@ -69,11 +71,12 @@ func pod(s *subject.Subject) *verdict.Verdict {
 	return storage.MountFailure(s, &p)
 }
 
+// podRule returns the verdict on a pod that a neighbor explains, or nil.
+type podRule func(*subject.Subject, *corev1.Pod) *verdict.Verdict
+
 // startedPod explains a pod of which a container was started.
 func startedPod(s *subject.Subject, p *corev1.Pod) *verdict.Verdict {
-	for _, rule := range []func(*subject.Subject, *corev1.Pod) *verdict.Verdict{
-		api.DefaultLimit, skippedKey, probeFailure,
-	} {
+	for _, rule := range []podRule{api.DefaultLimit, skippedKey, probeFailure} {
 		if v := rule(s, p); v != nil {
 			return v
 		}

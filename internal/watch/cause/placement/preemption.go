@@ -1,10 +1,13 @@
 package placement
 
 import (
+	"fmt"
+	"slices"
 	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/ptr"
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/subject"
 	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
@@ -17,6 +20,8 @@ const (
 	maxEvents = 20 * neighbor.Limit
 	// eventDelay is the maximum time from the rejection of a pod until the event about an earlier preemption arrives.
 	eventDelay = time.Minute
+	// maxFull limits the nodes on which pods of a lower priority are searched for.
+	maxFull = 10
 )
 
 // Preempted adds to the verdict v on a workload that pods of the workload were preempted. It does so only if v is about
@@ -63,4 +68,70 @@ func isPreemption(s *subject.Subject, n *neighbor.Neighbor, before time.Time) bo
 	victim := s.Find(graph.NewID(podKind, s.ID.Namespace(), e.InvolvedObject.Name))
 	isReplaced := victim.Object != nil && e.InvolvedObject.UID != "" && victim.Object.UID() != string(e.InvolvedObject.UID)
 	return victim.Presence == neighbor.Missing || isReplaced
+}
+
+// WithoutPreemption explains why a pod cannot be scheduled: its preemption policy is Never, but a node would have
+// enough resources for the pod without the pods of a lower priority. The scheduler would otherwise preempt such pods.
+func WithoutPreemption(s *subject.Subject, p *corev1.Pod) *verdict.Verdict {
+	required, isComplete := requiredLabels(p)
+	isNever := ptr.Deref(p.Spec.PreemptionPolicy, "") == corev1.PreemptNever && p.Spec.Priority != nil
+	if !isNever || !isComplete || p.Spec.NodeName != "" || !fullPattern.MatchString(rejection(p)) {
+		return nil
+	}
+	nodes := s.All(nodeKind, "", neighbor.Limit)
+	if len(nodes) == neighbor.Limit || !subject.KnowsAll(s, podKind, "") {
+		return nil
+	}
+	slices.SortFunc(nodes, func(a, b neighbor.Neighbor) int { return strings.Compare(a.ID.Key, b.ID.Key) })
+	for n, checked := 0, 0; n < len(nodes) && checked < maxFull; n++ {
+		node := neighbor.Decode[corev1.Node](nodes[n].Object)
+		if node.Spec.Unschedulable || !hasLabels(&node, required) || untolerated(p, &node) != nil {
+			continue
+		}
+		checked++
+		lower := lowerPods(s, p, &node)
+		if len(lower) == 0 {
+			continue
+		}
+		for at := range lower {
+			subject.Follow(s, &lower[at])
+			s.AddSource(lower[at].Resource, lower[at].ID.Namespace())
+		}
+		subject.Follow(s, &nodes[n])
+		s.AddSource(nodes[n].Resource, "")
+		return s.Explain(s.Own.Severity, s.Own.Reason, subject.Sentences(s.Own.Sentence, fmt.Sprintf(
+			"The preemption policy of the pod is Never, so it does not preempt pods with a lower priority on %s, "+
+				"which would have enough resources without them", &nodes[n])), nil)
+	}
+	return nil
+}
+
+// lowerPods returns the pods of a lower priority on a node. It returns nothing if the node would not have the
+// resources that p requests without these pods, or if possibly not all pods of the node are known.
+func lowerPods(s *subject.Subject, p *corev1.Pod, node *corev1.Node) (lower []neighbor.Neighbor) {
+	ids := s.Users(graph.NewID(nodeKind, "", node.Name), maxPods)
+	if len(ids) == maxPods {
+		return nil
+	}
+	others := []corev1.Pod{*p} // The pods that remain, and p itself.
+	for _, n := range s.Existing(ids) {
+		other := neighbor.Decode[corev1.Pod](n.Object)
+		switch {
+		case n.ID.Kind != podKind || subject.IsFinished(&other):
+		case ptr.Deref(other.Spec.Priority, 0) < *p.Spec.Priority:
+			lower = append(lower, n)
+		default:
+			others = append(others, other)
+		}
+	}
+	for name := range node.Status.Allocatable {
+		free := node.Status.Allocatable[name].DeepCopy()
+		for n := range others {
+			free.Sub(requestOf(&others[n], name))
+		}
+		if free.Sign() < 0 {
+			return nil
+		}
+	}
+	return lower
 }
