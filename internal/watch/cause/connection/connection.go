@@ -71,7 +71,7 @@ func (c *client) failure(text string) *verdict.Verdict {
 		if v := c.failedDNS(); v != nil {
 			return v
 		}
-		if v := c.withoutDNS(); v != nil {
+		if v := withoutDNS(c, text); v != nil {
 			return v
 		}
 	}

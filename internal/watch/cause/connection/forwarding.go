@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	corev1 "k8s.io/api/core/v1"
+	networking "k8s.io/api/networking/v1"
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/subject"
 	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
@@ -61,6 +62,21 @@ func notLocal(
 	}
 	return c.explainWith(n, fmt.Sprintf("%s has the internal traffic policy Local, so it forwards connections of this "+
 		"pod only to pods on node %s, but none of its ready pods is there", n, node))
+}
+
+// withoutAPI explains the pod by a network policy that permits no connections to the API server n. The API server is
+// not a pod that a policy can select.
+func withoutAPI(c *client, n *neighbor.Neighbor) *verdict.Verdict {
+	var ports []port
+	for _, of := range neighbor.Decode[corev1.Service](n.Object).Spec.Ports {
+		ports = append(ports, port{of.Port, corev1.ProtocolTCP}, port{of.TargetPort.IntVal, corev1.ProtocolTCP})
+	}
+	effect := " permits no connections of this pod to " + c.Name(n)
+	return c.confined(effect, n, func(p networking.NetworkPolicyPort) bool {
+		return slices.ContainsFunc(ports, func(at port) bool {
+			return at.isIn([]networking.NetworkPolicyPort{p}, &corev1.Pod{})
+		})
+	})
 }
 
 // withoutProxy explains the pod by kube-proxy on its node, if kube-proxy fails, and the server is available.

@@ -202,6 +202,9 @@ func targets(o *corev1.Service, p *corev1.Pod, text string) (all []port) {
 
 // blocked explains the pod by a network policy that blocks its connections to all ready pods of a Service.
 func (c *client) blocked(n *neighbor.Neighbor, text string) *verdict.Verdict {
+	if n.ID == apiServer {
+		return withoutAPI(c, n)
+	}
 	servers := readyPods(c, n)
 	incoming, outgoing := c.blockers(n, servers, text)
 	by, effect := (*neighbor.Neighbor)(nil), ""
@@ -295,25 +298,36 @@ func (c *client) explainBy(by *neighbor.Neighbor, effect string, service *neighb
 
 const portDNS = 53
 
-// withoutDNS explains the pod by a network policy that permits no DNS requests. Rules for other namespaces and for IP
-// addresses possibly permit them, unless the rules are only for TCP. If the DNS server is in the pod's own namespace,
-// withoutDNS returns nil.
-func (c *client) withoutDNS() *verdict.Verdict {
-	all, ok := policiesIn(c.Subject, c.ID.Namespace())
-	all = restricting(all, &c.pod, networking.PolicyTypeEgress)
+// withoutDNS explains the pod by a network policy that permits no DNS requests. If the DNS server is in the pod's own
+// namespace, withoutDNS returns nil.
+func withoutDNS(c *client, _ string) *verdict.Verdict {
 	isLocal := slices.ContainsFunc(c.All(serviceKind, c.ID.Namespace(), neighbor.Limit), func(n neighbor.Neighbor) bool {
 		return slices.ContainsFunc(neighbor.Decode[corev1.Service](n.Object).Spec.Ports, isDNS)
 	})
-	if !ok || len(all) == 0 || c.pod.Spec.HostNetwork || isLocal {
+	if isLocal {
+		return nil
+	}
+	return c.confined(" permits no DNS requests of this pod", nil, func(p networking.NetworkPolicyPort) bool {
+		return p.Protocol != nil && *p.Protocol == corev1.ProtocolUDP
+	})
+}
+
+// confined explains the pod by a network policy that permits no connections of the pod to certain ports outside its
+// namespace. Rules for other namespaces and for IP addresses possibly permit them, unless the rules are only for other
+// ports.
+func (c *client) confined(
+	effect string, service *neighbor.Neighbor, isPort func(networking.NetworkPolicyPort) bool,
+) *verdict.Verdict {
+	all, ok := policiesIn(c.Subject, c.ID.Namespace())
+	all = restricting(all, &c.pod, networking.PolicyTypeEgress)
+	if !ok || len(all) == 0 || c.pod.Spec.HostNetwork {
 		return nil
 	}
 	isElsewhere := func(to networking.NetworkPolicyPeer) bool { return to.IPBlock != nil || to.NamespaceSelector != nil }
 	for n := range all {
 		for _, r := range all[n].rules {
-			isDNS := len(r.ports) == 0 || slices.ContainsFunc(r.ports, func(p networking.NetworkPolicyPort) bool {
-				return p.Protocol != nil && *p.Protocol == corev1.ProtocolUDP
-			})
-			if isDNS && (len(r.peers) == 0 || slices.ContainsFunc(r.peers, isElsewhere)) {
+			isOpen := len(r.ports) == 0 || slices.ContainsFunc(r.ports, isPort)
+			if isOpen && (len(r.peers) == 0 || slices.ContainsFunc(r.peers, isElsewhere)) {
 				return nil
 			}
 		}
@@ -321,5 +335,5 @@ func (c *client) withoutDNS() *verdict.Verdict {
 	if hasOtherPolicies(c.Subject, c.ID.Namespace(), []corev1.Pod{c.pod}) {
 		return nil
 	}
-	return c.explainBy(&all[0].Neighbor, " permits no DNS requests of this pod", nil)
+	return c.explainBy(&all[0].Neighbor, effect, service)
 }
