@@ -11,42 +11,38 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
-var (
-	// loopback matches a port of the client's own host.
-	loopback = regexp.MustCompile(`(?:\b127\.0\.0\.1|\blocalhost|\[::1\]):(\d{1,5})\b`)
-	// listens matches a setting with the addresses or the port on which a program listens, such as
-	// --listen-client-urls=https://127.0.0.1:2379.
-	listens = regexp.MustCompile(`^-[a-z.-]*[.-](?:listen|bind|port)(?:[.-][a-z.-]*)?=(.*)`)
-	// number matches a port in such a setting.
-	number = regexp.MustCompile(`(?:^|:)(\d{1,5})(?:,|/|$)`)
-)
+// loopback matches a port of the client's own host.
+var loopback = regexp.MustCompile(`(?:\b127\.0\.0\.1|\blocalhost|\[::1\]):(\d{1,5})\b`)
 
 // onNode explains a pod that cannot connect to a port of its own host, by the pod that serves this port, if both use
 // the network of their node. For example, an API server connects to the etcd of its node. If several pods possibly
 // serve the port, onNode returns nil.
 func (c *client) onNode(text string) *verdict.Verdict {
-	found := hostsIn(loopback, text)
-	if !c.pod.Spec.HostNetwork || len(found) != 1 || !refused.MatchString(text) {
-		return nil
-	}
-	port, err := strconv.ParseInt(found[0], 10, 32)
-	if err != nil || serves(&c.pod, int32(port)) {
+	port := LocalPort(text)
+	if !c.pod.Spec.HostNetwork || port == 0 || serves(&c.pod, port) {
 		return nil
 	}
 	server := subject.FailedAgent(c.Subject, c.pod.Spec.NodeName, func(p *corev1.Pod) bool {
-		return p.Spec.HostNetwork && serves(p, int32(port))
+		return p.Spec.HostNetwork && serves(p, port)
 	})
 	return c.byServer(server, server)
 }
 
-// serves reports whether a pod declares a port, or a setting of its programs contains the port.
+// LocalPort returns the only port of the client's own host that refuses a connection according to a text, or 0.
+func LocalPort(text string) int32 {
+	text = errorIn(text)
+	found := hostsIn(loopback, text)
+	if len(found) != 1 || !refused.MatchString(text) {
+		return 0
+	}
+	port, err := strconv.ParseInt(found[0], 10, 32)
+	if err != nil {
+		return 0
+	}
+	return int32(port)
+}
+
+// serves reports whether a container of a pod serves a port.
 func serves(p *corev1.Pod, port int32) bool {
-	return slices.ContainsFunc(p.Spec.Containers, func(of corev1.Container) bool {
-		isSame := func(declared corev1.ContainerPort) bool { return declared.ContainerPort == port }
-		return slices.ContainsFunc(of.Ports, isSame) ||
-			slices.ContainsFunc(slices.Concat(of.Command, of.Args), func(setting string) bool {
-				value := listens.FindStringSubmatch(setting)
-				return value != nil && slices.Contains(hostsIn(number, value[1]), strconv.Itoa(int(port)))
-			})
-	})
+	return slices.ContainsFunc(p.Spec.Containers, func(of corev1.Container) bool { return subject.Serves(&of, port) })
 }
