@@ -32,8 +32,9 @@ var (
 	noAnswer = regexp.MustCompile(`(?i)\b(?:timed out|timeout|ETIMEDOUT|deadline exceeded|` +
 		`no route to host|EHOSTUNREACH)\b`)
 	// noDNS matches an error about a DNS server that does not respond.
-	noDNS = regexp.MustCompile(`\blookup \S+ on \S+:53: .{0,100}\bi/o timeout|\blookup [a-z0-9.-]+: i/o timeout|` +
-		`\bEAI_AGAIN\b|(?i:temporary) failure in name resolution`)
+	noDNS = regexp.MustCompile(`\blookup \S+ on (\S+):53: .{0,100}\b(?:i/o timeout|connection refused)|` +
+		`\blookup [a-z0-9.-]+: i/o timeout|\bEAI_AGAIN\b|(?i:temporary) failure in name resolution|` +
+		`\bno servers could be reached`)
 )
 
 // Failure explains a pod whose containers cannot connect to a server, by the server's Service or by a network policy.
@@ -59,8 +60,10 @@ func (c *client) failure(text string) *verdict.Verdict {
 	case api.IsRejected(text):
 		return api.Rejected(c.Subject, &c.pod, text)
 	case !usesClusterDNS:
-		if v := withNodeDNS(c, text); v != nil {
-			return v
+		for _, rule := range []func(*client, string) *verdict.Verdict{withoutNodeLocalDNS, withNodeDNS} {
+			if v := rule(c, text); v != nil {
+				return v
+			}
 		}
 		return unconnected(c, text, isAddress)
 	}
@@ -68,11 +71,10 @@ func (c *client) failure(text string) *verdict.Verdict {
 		return v
 	}
 	if noDNS.MatchString(text) {
-		if v := c.failedDNS(); v != nil {
-			return v
-		}
-		if v := withoutDNS(c, text); v != nil {
-			return v
+		for _, rule := range []func(*client, string) *verdict.Verdict{withoutNodeLocalDNS, failedDNS, withoutDNS} {
+			if v := rule(c, text); v != nil {
+				return v
+			}
 		}
 	}
 	if host := unresolvedHost(text); host != "" {

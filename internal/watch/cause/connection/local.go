@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -40,6 +41,33 @@ func LocalPort(text string) int32 {
 		return 0
 	}
 	return int32(port)
+}
+
+// withoutNodeLocalDNS explains a pod that gets no answer from the only DNS server that it asks, by the pod of this
+// server on the same node. Such a server uses the network of the node. Its settings contain the address.
+func withoutNodeLocalDNS(c *client, text string) *verdict.Verdict {
+	found := noDNS.FindStringSubmatch(text)
+	if found == nil {
+		return nil
+	}
+	address := found[1]
+	if config := c.pod.Spec.DNSConfig; c.pod.Spec.DNSPolicy == corev1.DNSNone && config != nil &&
+		len(config.Nameservers) == 1 {
+		address = config.Nameservers[0]
+	}
+	if !isAddress(address) {
+		return nil
+	}
+	server := subject.FailedAgent(c.Subject, c.pod.Spec.NodeName, func(p *corev1.Pod) bool {
+		return p.Spec.HostNetwork && serves(p, portDNS) && slices.ContainsFunc(p.Spec.Containers,
+			func(of corev1.Container) bool {
+				return subject.ContainsName(strings.Join(slices.Concat(of.Command, of.Args), " "), address)
+			})
+	})
+	if server == nil || server.ID == c.ID {
+		return nil
+	}
+	return c.inherit(server, server)
 }
 
 // serves reports whether a container of a pod serves a port.

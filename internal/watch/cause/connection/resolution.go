@@ -40,7 +40,7 @@ func (c *client) byAlias(service *neighbor.Neighbor) *verdict.Verdict {
 }
 
 // failedDNS explains a pod that gets no answer from the DNS of the cluster, by the failure of this DNS.
-func (c *client) failedDNS() *verdict.Verdict {
+func failedDNS(c *client, _ string) *verdict.Verdict {
 	all := servicesOfDNS(c)
 	for n := range all {
 		subject.Follow(c.Subject, &all[n])
