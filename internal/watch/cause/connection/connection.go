@@ -31,6 +31,9 @@ var (
 	// noAnswer matches an error about a connection that nothing answers.
 	noAnswer = regexp.MustCompile(`(?i)\b(?:timed out|timeout|ETIMEDOUT|deadline exceeded|` +
 		`no route to host|EHOSTUNREACH)\b`)
+	// serverError matches a 5xx status with which a server answers.
+	serverError = regexp.MustCompile(`(?i)\b(?:code|status|HTTP(?:/[\d.]+)?)(?: is| was)?[:= ]+["']?5\d\d\b|` +
+		`\b5\d\d (?:Internal Server Error|Bad Gateway|Service Unavailable|Gateway Timeout)\b`)
 	// noDNS matches an error about a DNS server that does not respond.
 	noDNS = regexp.MustCompile(`\blookup \S+ on (\S+):53: .{0,100}\b(?:i/o timeout|connection refused)|` +
 		`\blookup [a-z0-9.-]+: i/o timeout|\bEAI_AGAIN\b|(?i:temporary) failure in name resolution|` +
@@ -86,7 +89,7 @@ func (c *client) failure(text string) *verdict.Verdict {
 // unconnected explains the pod by a Service in an error about a connection. It uses only hosts for which include
 // returns true.
 func unconnected(c *client, text string, include func(host string) bool) *verdict.Verdict {
-	text = errorIn(text)
+	text = errorIn(text, noConnection)
 	if v := c.onNode(text); v != nil {
 		return v
 	}
@@ -105,24 +108,23 @@ func unconnected(c *client, text string, include func(host string) bool) *verdic
 	return nil
 }
 
-// maxDistance limits the distance between an error and the name of the host, in bytes.
-const maxDistance = 200
+// maxDistance limits the distance between an error and the word with the host, in bytes. maxWord limits that word.
+const maxDistance, maxWord = 200, 1000
 
-// errorIn returns the last error about a connection in a text, with the words around it. Without one, it returns "".
-func errorIn(text string) string {
-	all := noConnection.FindAllStringIndex(text, -1)
+// errorIn returns the last part of a text that matches a pattern, with the words around it. Without one, it returns "".
+func errorIn(text string, pattern *regexp.Regexp) string {
+	all := pattern.FindAllStringIndex(text, -1)
 	if len(all) == 0 {
 		return ""
 	}
 	start, end := all[len(all)-1][0], all[len(all)-1][1]
-	before, after := text[max(0, start-maxDistance):start], text[end:min(len(text), end+maxDistance)]
-	if start > maxDistance { // The first word is possibly incomplete.
-		_, before, _ = strings.Cut(before, " ")
-	}
+	from := max(0, start-maxDistance)
+	from = max(0, from-maxWord, strings.LastIndexAny(text[:from], " \n")) // Include the complete first word.
+	after := text[end:min(len(text), end+maxDistance)]
 	if len(text)-end > maxDistance {
 		after = after[:max(0, strings.LastIndexByte(after, ' '))]
 	}
-	return before + text[start:end] + after
+	return text[from:end] + after
 }
 
 // usesClusterDNS reports whether the host names of the pod can mean Services. If the pod has its own search domains,

@@ -139,7 +139,7 @@ func targetOf(o *corev1.Service, p *corev1.Pod, used int32) (target int32) {
 // usedPorts returns the ports to which a client connects on a host, according to a text. It returns each port only
 // once. Without a port, a URL means the default port of its scheme.
 func usedPorts(host, text string) (ports []int32) {
-	name := regexp.QuoteMeta(host)
+	name := regexp.QuoteMeta(host) + `\.?` // A dot at the end means that DNS adds no search domain.
 	explicit := regexp.MustCompile(`\b` + name + `(?::|` + Quote + `(?: \([0-9a-f.:]+\))?,? (?:(?:on|at) )?port[ :=]+)` +
 		`(\d{1,5})\b`)
 	for _, found := range explicit.FindAllStringSubmatch(text, maxHosts) {

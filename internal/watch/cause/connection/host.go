@@ -23,7 +23,7 @@ const (
 // hostPattern matches a message about a host name that DNS does not resolve. One of its capture groups has the name.
 // The messages are from nginx, Go, Node.js, PHP, Java, curl, BusyBox, PostgreSQL, MySQL, Python and the C library.
 var hostPattern = regexp.MustCompile(`\bhost not found in (?:upstream )?` + Quote + hostName +
-	`|\blookup ` + hostName + `(?: on [0-9a-f.:\[\]]+)?: no such host` +
+	`|\blookup ` + hostName + `\.?(?: on [0-9a-f.:\[\]]+)?: no such host` +
 	`|\bgetaddrinfo (?:ENOTFOUND|EAI_AGAIN|for) ` + hostName +
 	`|\b(?:UnknownHostException: |[Rr]esolve host(?:name)?(?: address)?:? |[Uu]nknown host: )` + Quote + hostName +
 	`|\b(?:bad address|could not translate host name|[Uu]nknown (?:MySQL server )?host|resolve) ["']` + hostName +
@@ -48,7 +48,7 @@ var (
 	// sureHost matches a host name that is certain because of its context: it is in a URL, before a port, or after the
 	// name of a program that resolves host names.
 	sureHost = regexp.MustCompile(`\b(?:https?|tcp|postgres(?:ql)?|mysql|redis|amqp|mongodb)://(?:[^\s/@"']*@)?` +
-		hostName + `|(?:^|[\s"'=,(@\[])` + hostName + `:\d{2,5}\b` +
+		hostName + `|(?:^|[\s"'=,(@\[])` + hostName + `\.?:\d{2,5}\b` +
 		`|\b(?:nslookup|getent a?hosts|dig|nc|netcat|telnet)(?: -\S+(?: \d+)?)* ` + Quote + hostName)
 	// likelyHost matches a word that is a host name if a Service has this name.
 	likelyHost = regexp.MustCompile(`\b(?:[Tt]o|[Aa]t|[Ff]or|[Oo]n|[Ww]ith|(?i:host(?:name)?|server)|` +
@@ -68,10 +68,13 @@ func hosts(text string) (found []string, isSure bool) {
 	}), false
 }
 
-// FailedHosts returns the host names in the last error about a connection in a text, if they are certain.
+// FailedHosts returns the host names in the last error about a connection in a text, or in the last error with a 5xx
+// status, if they are certain.
 func FailedHosts(text string) []string {
-	if found, isSure := hosts(errorIn(text)); isSure {
-		return found
+	for _, pattern := range []*regexp.Regexp{noConnection, serverError} {
+		if found, isSure := hosts(errorIn(text, pattern)); isSure {
+			return found
+		}
 	}
 	return nil
 }
