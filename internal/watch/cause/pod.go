@@ -76,7 +76,9 @@ type podRule func(*subject.Subject, *corev1.Pod) *verdict.Verdict
 
 // startedPod explains a pod of which a container was started.
 func startedPod(s *subject.Subject, p *corev1.Pod) *verdict.Verdict {
-	for _, rule := range []podRule{api.DefaultLimit, skippedKey, probeFailure, beforeServer} {
+	for _, rule := range []podRule{
+		api.DefaultLimit, skippedKey, probeFailure, beforeServer, mention.FailedComponent,
+	} {
 		if v := rule(s, p); v != nil {
 			return v
 		}
