@@ -47,6 +47,9 @@ func Of(text []byte) Object {
 	o.Selects = selectorOf(&o.Ref, parts["spec"])
 	w := walker{object: &o, seen: make(map[Ref]int)}
 	w.addSpecialRefs(parts["spec"])
+	members(parts["auth"], func(key string, value []byte) {
+		w.isExternal = w.isExternal || key == "secretStore" && textOf(value) != "kubernetes"
+	})
 	if err := w.root(text); err != nil {
 		return Object{}
 	}

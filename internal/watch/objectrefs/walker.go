@@ -12,6 +12,8 @@ type walker struct {
 	path   [][]byte
 	seen   map[Ref]int // the index in object.Uses of each reference found so far; the keys have an empty field Via
 	found  []mention   // all references, also repeated ones
+	// isExternal is true for a Component of Dapr whose secretKeyRefs refer to a store outside Kubernetes.
+	isExternal bool
 }
 
 // mention is one reference in the text of an object. Several mentions can refer to the same object.
@@ -74,7 +76,8 @@ func (w *walker) members(c *jsonscan.Cursor) error {
 	var s refMembers
 	before := len(w.found)
 	err := c.Object(func(key []byte) error {
-		if isOpaque(string(key), len(w.path)) {
+		isSettings := string(key) == "metadata" && c.Peek() == '[' && !w.isExternal // A list is no ObjectMeta.
+		if isOpaque(string(key), len(w.path)) && !isSettings {
 			return c.Skip()
 		}
 		// A reference with a bundle is optional, too: Tekton reads the task from the bundle, and not from an object.

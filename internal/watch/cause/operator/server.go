@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"strings"
 
+	corev1 "k8s.io/api/core/v1"
+
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/connection"
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/subject"
 	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
@@ -12,23 +14,23 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
-// Unreached explains a custom resource whose controller cannot connect to a Service that has failed. The spec of the
-// resource contains the host name of the Service. The error is in the sentence of the resource or, if the resource has
-// no problem of its own, in a repeated warning.
+// Unreached explains a custom resource whose controller gets no service from a server in the cluster: the Service of
+// the server has failed, or none of its pods is ready. The error is in the sentence of the resource or, if the resource
+// has no problem of its own, in a repeated warning.
 func Unreached(s *subject.Subject) *verdict.Verdict {
 	if subject.IsComplete(&s.Neighbor) {
 		return nil // An older warning does not matter any more.
 	}
-	reason, text := s.Own.Reason, s.Own.Sentence
+	reason, text, complete := s.Own.Reason, s.Own.Sentence, subject.CompleteSentence(s)
 	if !s.Own.Severity.IsProblem() {
 		warning := s.RepeatedWarning("")
 		if warning == nil {
 			return nil
 		}
-		reason, text = warning.Reason, warning.Sentence
+		reason, text, complete = warning.Reason, warning.Sentence, warning.Sentence
 	}
-	for _, host := range connection.FailedHosts(text) {
-		n := failedService(s, host)
+	for _, host := range connection.FailedHosts(complete) {
+		n := failedServer(s, host)
 		if n == nil {
 			continue
 		}
@@ -39,24 +41,50 @@ func Unreached(s *subject.Subject) *verdict.Verdict {
 	return nil
 }
 
-// failedService returns the failed Service of a host name that contains a namespace, or nil. The controller possibly
-// runs in another namespace than the subject, so another host name can mean another Service.
-func failedService(s *subject.Subject, host string) *neighbor.Neighbor {
+// failedServer returns the failed Service of a host name that contains a namespace, or a pod of the Service with a
+// problem, if none of its pods is ready. Otherwise, it returns nil. The controller possibly runs in another namespace
+// than the subject, so a name without a namespace can mean another Service. If the name does not contain ".svc", or the
+// subject works, the spec of the subject must contain the name.
+func failedServer(s *subject.Subject, host string) *neighbor.Neighbor {
 	spec := neighbor.Decode[struct {
 		Spec json.RawMessage `json:"spec"`
 	}](s.Object).Spec
-	if !strings.Contains(host, ".") || !bytes.Contains(spec, []byte(host)) {
+	isSure := s.Own.Severity != verdict.OK && (strings.HasSuffix(host, ".svc") || strings.Contains(host, ".svc."))
+	if !isSure && (!strings.Contains(host, ".") || !bytes.Contains(spec, []byte(host))) {
 		return nil
 	}
 	namespace, name := connection.ServiceOf(s, host)
-	if name == "" {
+	if name == "" || subject.IsRemote(s) {
 		return nil
 	}
 	n := s.Find(graph.NewID(graph.Kind{Kind: "Service"}, namespace, name))
 	subject.Follow(s, &n)
 	isScaled := n.Object != nil && n.Object.Verdict().Unpack().Reason == "ScaledToZero"
 	if !isScaled && !s.IsFailed(&n) {
-		return nil
+		return unreadyServer(s, &n)
 	}
 	return &n
+}
+
+// unreadyServer returns the pod with the worst problem among the pods of a Service, if none of these pods is ready.
+// Otherwise, it returns nil. A Service with publishNotReadyAddresses has no problem although its pods do not work.
+func unreadyServer(s *subject.Subject, service *neighbor.Neighbor) *neighbor.Neighbor {
+	selector := s.Selector(service.ID)
+	if service.Object == nil || selector == nil {
+		return nil
+	}
+	ids := s.Selected(service.ID.Namespace(), selector, neighbor.Limit)
+	pods := s.Existing(ids)
+	for n := range pods {
+		p := neighbor.Decode[corev1.Pod](pods[n].Object)
+		if neighbor.IsReady(&p) {
+			return nil
+		}
+		subject.Follow(s, &pods[n])
+	}
+	if len(ids) == neighbor.Limit {
+		return nil
+	}
+	s.AddSource(service.Resource, service.ID.Namespace())
+	return s.Worst(pods)
 }

@@ -23,9 +23,10 @@ type target struct {
 // IsRemote reports whether the spec of the subject selects another cluster, whose objects are unknown.
 func IsRemote(s *Subject) bool {
 	spec := neighbor.Decode[target](s.Object).Spec
-	return spec.KubeConfig != nil ||
-		!slices.Contains([]string{"", "https://kubernetes.default.svc"}, spec.Destination.Server) ||
-		!slices.Contains([]string{"", "in-cluster"}, spec.Destination.Name)
+	isArgo := s.ID.Group == "argoproj.io" // In other groups, the destination can be another object, such as a Secret.
+	return spec.KubeConfig != nil || isArgo &&
+		(!slices.Contains([]string{"", "https://kubernetes.default.svc"}, spec.Destination.Server) ||
+			!slices.Contains([]string{"", "in-cluster"}, spec.Destination.Name))
 }
 
 // TargetNamespace returns the namespace to which the subject applies objects, if its spec selects one, or else its own.
