@@ -1,0 +1,32 @@
+package operator
+
+import (
+	"strings"
+
+	"github.com/glasshouse-project/glasshouse/internal/watch/cause/subject"
+	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
+	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
+)
+
+// maxKinds limits how many CustomResourceDefinitions are searched, and maxObjects how many objects of one kind.
+const maxKinds, maxObjects = 10 * neighbor.Limit, 10 * neighbor.Limit
+
+// ofAllKinds returns one neighbor for each custom kind whose API group include accepts: the object with a name in a
+// namespace, which is missing for most kinds. A nil include accepts all groups. The result is nil if not all kinds of
+// the cluster are known.
+func ofAllKinds(s *subject.Subject, include func(string) bool, namespace, name string) (found []neighbor.Neighbor) {
+	definition := graph.Kind{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition"}
+	all := s.All(definition, "", maxKinds)
+	if len(all) == maxKinds || !subject.KnowsAll(s, definition, "") {
+		return nil
+	}
+	for n := range all {
+		plural, group, _ := strings.Cut(all[n].ID.Name(), ".") // The API server requires this form of the name.
+		if include == nil || include(group) {
+			found = append(found, s.Named(s.ID, &neighbor.Mention{
+				Kind: plural, Group: group, Namespace: namespace, Name: name,
+			})...)
+		}
+	}
+	return found
+}
