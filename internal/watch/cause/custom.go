@@ -40,6 +40,9 @@ func custom(s *subject.Subject) *verdict.Verdict {
 	}
 	worst := s.Worst(s.OwnedObjects())
 	if worst != nil && (s.Own.Severity != verdict.OK || !subject.IsComplete(&s.Neighbor)) {
+		if v := operator.OfReference(s, worst); v != nil {
+			return v
+		}
 		return subject.InheritWithError(s, worst)
 	}
 	return explained(s)
@@ -102,7 +105,7 @@ func istioGateway(s *subject.Subject) *verdict.Verdict {
 func explained(s *subject.Subject) *verdict.Verdict {
 	for _, rule := range []rule{
 		workingJob, mention.Object, mention.MissingPart, mention.ReferenceProblem, statusProblem, mention.Selecting,
-		unhandled, operator.Waiting, operator.OfNamespace, operator.Unreached,
+		unhandled, operator.Waiting, operator.OfWhole, operator.OfWorkload, operator.OfNamespace, operator.Unreached,
 	} {
 		if v := rule(s); v != nil {
 			return v

@@ -26,6 +26,7 @@ func application(o object.Object, _ Status) result {
 		h.Summary = "Last sync failed: " + cmp.Or(o.Text("status", "operationState", "message"), "no reason given")
 	}
 	switch health := o.Text("status", "health", "status"); {
+	case health == "Missing" && h.Status == Failed: // The error of the sync is the reason why a resource is missing.
 	case health == "Degraded" || health == "Missing":
 		h.Status, h.severity, h.reason = Failed, verdict.Degraded, health
 		h.Summary = cmp.Or(o.Text("status", "health", "message"), "A resource of the Application is "+strings.ToLower(health))

@@ -116,6 +116,8 @@ func (e *Evaluator) runScript(s *script.Script, o object.Object, now time.Time) 
 		case returned.Status == script.Suspended:
 			if s, ok := symptom.Failure(o); ok {
 				r.set(&s) // For example, a VirtualMachine that shall run is stopped because it cannot start.
+			} else {
+				r.applyStop(o)
 			}
 		default:
 			if c := o.Explaining(returned.Message); r.severity.IsProblem() && symptom.IsInOrder(o, c) {

@@ -56,6 +56,18 @@ func (r *result) set(s *symptom.Symptom) {
 	}
 }
 
+// applyStop handles an object that is suspended according to a script, but not by a person: the message of the script
+// names an error, because of which the controller does not continue. The condition Ready must be False, too.
+func (r *result) applyStop(o object.Object) {
+	c := o.Condition("Ready")
+	if !c.Is("False") || !symptom.NamesError(r.Summary) || symptom.HasPausedController(o) || symptom.IsEndedByPerson(o) {
+		return
+	}
+	s := symptom.Symptom{Reason: c.Reason, Sentence: r.Summary, Since: c.ChangedAt}
+	r.Summary = ""
+	r.set(&s)
+}
+
 // applyExpiry makes a healthy object overdue when its certificate expires, or adds this time to a summary of progress.
 func (r *result) applyExpiry(o object.Object) {
 	expiry, text := symptom.Expiry(o)

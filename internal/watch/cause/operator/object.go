@@ -5,8 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/mention"
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/subject"
 	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
@@ -183,11 +181,7 @@ func contains(list []neighbor.Neighbor, id graph.ID) bool {
 // labeled returns the objects of a kind that a label of the subject names. The key of such a label starts with a domain
 // of the subject's group: "strimzi.io/cluster: events" in a resource of the group kafka.strimzi.io.
 func labeled(s *subject.Subject, kind string) (found []neighbor.Neighbor) {
-	for key, value := range neighbor.Decode[metav1.PartialObjectMetadata](s.Object).Labels {
-		domain, _, _ := strings.Cut(key, "/")
-		if value == "" || s.ID.Group != domain && !strings.HasSuffix(s.ID.Group, "."+domain) {
-			continue
-		}
+	for _, value := range domainLabels(&s.Neighbor, s.ID.Group) {
 		for _, n := range s.Named(s.ID, &neighbor.Mention{Kind: kind, Group: s.ID.Group, Name: value}) {
 			if n.Object != nil && !contains(found, n.ID) {
 				found = append(found, n)

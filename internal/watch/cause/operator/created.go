@@ -1,0 +1,86 @@
+package operator
+
+import (
+	"bytes"
+	"regexp"
+	"slices"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/glasshouse-project/glasshouse/internal/watch/cause/subject"
+	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
+	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
+	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
+)
+
+// unavailable matches a message that something which runs for the resource is not available.
+var unavailable = regexp.MustCompile(`(?i)\b(?:unavailable|offline|unreachable|` +
+	`not (?:yet )?(?:available|ready|online|running|connected|reachable)|no (?:ready|available|running))\b`)
+
+// OfWorkload explains a custom resource that is not available by the problem of a workload that its controller created
+// for it without an owner reference. Labels of the workload contain the name and the kind of the resource. For example,
+// the label "gateway.networking.k8s.io/gateway-name: web" names a Gateway.
+func OfWorkload(s *subject.Subject) *verdict.Verdict {
+	message := strings.TrimPrefix(s.Own.Sentence, "Not ready: ") // These words replace the name of a condition.
+	if !s.Own.Severity.IsProblem() || !unavailable.MatchString(message) {
+		return nil
+	}
+	var found []neighbor.Neighbor
+	for _, name := range []string{"Deployment", "StatefulSet", "DaemonSet"} {
+		kind := graph.Kind{Group: "apps", Kind: name}
+		all := s.All(kind, neighbor.AnyNamespace, maxObjects)
+		if len(all) == maxObjects || !subject.KnowsAll(s, kind, "") {
+			return nil
+		}
+		for n := range all {
+			if text, _ := all[n].Object.JSON(); !bytes.Contains(text, []byte(`"`+s.ID.Name()+`"`)) {
+				continue // This is so for most workloads, so do not decode them.
+			}
+			own := neighbor.Decode[metav1.PartialObjectMetadata](all[n].Object).Labels
+			if isFor(s, &all[n], own) || isFor(s, &all[n], subject.Template(&all[n]).Labels) {
+				subject.Follow(s, &all[n])
+				found = append(found, all[n])
+			}
+		}
+	}
+	worst := s.Worst(found)
+	if worst == nil {
+		return nil
+	}
+	v := s.Inherit(worst, verdict.Degraded, subject.Sentences(s.Own.Sentence, s.Name(worst)+": "))
+	v.Reason = s.Own.Reason
+	return v
+}
+
+// isFor reports whether labels of a workload contain the name, the kind and the namespace of the subject.
+func isFor(s *subject.Subject, n *neighbor.Neighbor, labels map[string]string) bool {
+	isNamed, isOfKind := false, false
+	isHere := s.ID.Namespace() == "" || s.ID.Namespace() == n.ID.Namespace()
+	for key, value := range labels {
+		member := key[strings.LastIndexByte(key, '/')+1:]
+		if strings.HasSuffix(member, "namespace") && namesKind(member, s.ID.Kind.Kind) {
+			if value != s.ID.Namespace() {
+				return false
+			}
+			isHere = true
+			continue
+		}
+		isNamed = isNamed || value == s.ID.Name()
+		isOfKind = isOfKind || value == s.ID.Name() && namesKind(member, s.ID.Kind.Kind) ||
+			value == s.ID.Kind.Kind || value == hyphenated(s.ID.Kind.Kind) || value == strings.ToLower(s.ID.Kind.Kind)
+	}
+	return isNamed && isOfKind && isHere
+}
+
+// namesKind reports whether a key such as owning-gateway-name contains a kind.
+func namesKind(key, kind string) bool {
+	return slices.ContainsFunc([]string{strings.ToLower(kind), hyphenated(kind)}, func(word string) bool {
+		return strings.Contains("-"+key+"-", "-"+word+"-")
+	})
+}
+
+// hyphenated returns a kind in lower case, with hyphens: linstor-satellite for LinstorSatellite.
+func hyphenated(kind string) string {
+	return strings.ToLower(strings.Join(words.FindAllString(kind, maxLists), "-"))
+}

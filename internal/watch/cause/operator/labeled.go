@@ -1,0 +1,55 @@
+package operator
+
+import (
+	"slices"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/glasshouse-project/glasshouse/internal/watch/cause/subject"
+	"github.com/glasshouse-project/glasshouse/internal/watch/health/symptom"
+	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
+	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
+)
+
+// OfWhole explains a custom resource that has a problem, but reports no error, by the problem of the resource of which
+// it is a part. A label of a related API group contains the name of this resource. For example, a user of the group
+// kafka.strimzi.io waits, and its label "strimzi.io/cluster: events" names a cluster of the same group.
+func OfWhole(s *subject.Subject) *verdict.Verdict {
+	if !s.Own.Severity.IsProblem() || symptom.NamesError(s.Own.Sentence) || isPaused(s) {
+		return nil
+	}
+	labels := domainLabels(&s.Neighbor, s.ID.Group)
+	keys := make([]string, 0, len(labels))
+	for key := range labels {
+		keys = append(keys, key)
+	}
+	slices.Sort(keys)
+	for _, key := range keys[:min(len(keys), maxLists)] {
+		domain, _, _ := strings.Cut(key, "/")
+		isRelated := func(group string) bool { return group == domain || strings.HasSuffix(group, "."+domain) }
+		named := ofAllKinds(s, isRelated, s.ID.Namespace(), labels[key])
+		named = slices.DeleteFunc(named, func(n neighbor.Neighbor) bool {
+			// An object with the same label is also only a part.
+			return n.Object == nil || n.ID.Kind == s.ID.Kind || domainLabels(&n, s.ID.Group)[key] == labels[key]
+		})
+		if len(named) != 1 || named[0].IsOwnedBy(s.Object.UID()) || s.IsDependent(named[0]) || !s.HasProblem(&named[0]) {
+			continue
+		}
+		return s.Inherit(&named[0], verdict.Degraded, subject.Sentences(s.Own.Sentence, s.Name(&named[0])+": "))
+	}
+	return nil
+}
+
+// domainLabels returns the labels whose keys start with a domain of an API group, such as strimzi.io for
+// kafka.strimzi.io.
+func domainLabels(n *neighbor.Neighbor, group string) map[string]string {
+	labels := neighbor.Decode[metav1.PartialObjectMetadata](n.Object).Labels
+	for key, value := range labels {
+		domain, _, _ := strings.Cut(key, "/")
+		if value == "" || group != domain && !strings.HasSuffix(group, "."+domain) {
+			delete(labels, key)
+		}
+	}
+	return labels
+}
