@@ -106,7 +106,8 @@ func writes(s *subject.Subject, n *neighbor.Neighbor, id graph.ID) bool {
 	case namesInStatus(n, id.Name()):
 		return true
 	}
-	return isNamesake && !o.hasOther && (credentialKind.MatchString(n.ID.Kind.Kind) || hasSibling(s, n, id.Kind, suffix))
+	isCredential := id.Kind.Kind == "Secret" && credentialKind.MatchString(n.ID.Kind.Kind)
+	return isNamesake && !o.hasOther && (isCredential || hasSibling(s, n, id.Kind, suffix))
 }
 
 // credentialKind matches kinds whose controllers write a Secret for each resource, such as ExternalSecret or KafkaUser.

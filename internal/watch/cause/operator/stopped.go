@@ -15,10 +15,10 @@ import (
 // operatorName matches the usual names of the workloads of operators, such as zookeeper-operator.
 var operatorName = regexp.MustCompile(`^([a-z0-9-]+?)-(?:operator|controller)(?:-controller)?(?:-manager)?$`)
 
-// Unhandled explains a custom resource that has no status, and is not ready according to its health script: the workload
-// of its operator does not run. The name of the workload starts with the word with which the API group and the kind
-// start, as zookeeper-operator does for a ZookeeperCluster of zookeeper.example.com. If several workloads have such a
-// name, none of them may run.
+// Unhandled explains a custom resource that has no status, and is not ready according to its health script: the
+// workload of its operator does not run. The name of the workload starts with the word with which the API group and the
+// kind start, as zookeeper-operator does for a ZookeeperCluster of zookeeper.example.com. If several workloads have
+// such a name, none of them may run.
 func Unhandled(s *subject.Subject) *verdict.Verdict {
 	product, _, _ := strings.Cut(s.ID.Group, ".")
 	isProduct := len(s.ID.Kind.Kind) > len(product) && strings.EqualFold(s.ID.Kind.Kind[:len(product)], product)
