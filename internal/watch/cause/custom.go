@@ -105,7 +105,7 @@ func istioGateway(s *subject.Subject) *verdict.Verdict {
 func explained(s *subject.Subject) *verdict.Verdict {
 	for _, rule := range []rule{
 		workingJob, mention.Object, mention.MissingPart, mention.ReferenceProblem, statusProblem, mention.Selecting,
-		unhandled, operator.Waiting, operator.OfWhole, operator.OfWorkload, operator.OfNamedWorkload, operator.OfNamespace,
+		unhandled, operator.Waiting, operator.OfLabeled, operator.OfWorkload, operator.OfNamedWorkload, operator.OfNamespace,
 		operator.Unreached, operator.Unhandled,
 	} {
 		if v := rule(s); v != nil {

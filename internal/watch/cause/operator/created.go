@@ -80,7 +80,7 @@ func namesKind(key, kind string) bool {
 	})
 }
 
-// hyphenated returns a kind in lower case, with hyphens: linstor-satellite for LinstorSatellite.
+// hyphenated returns a kind in lower case, with hyphens: storage-agent for StorageAgent.
 func hyphenated(kind string) string {
 	return strings.ToLower(strings.Join(words.FindAllString(kind, maxLists), "-"))
 }

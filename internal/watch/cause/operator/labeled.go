@@ -12,10 +12,10 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
-// OfWhole explains a custom resource that has a problem, but reports no error, by the problem of the resource of which
-// it is a part. A label of a related API group contains the name of this resource. For example, a user of the group
-// kafka.strimzi.io waits, and its label "strimzi.io/cluster: events" names a cluster of the same group.
-func OfWhole(s *subject.Subject) *verdict.Verdict {
+// OfLabeled explains a custom resource that has a problem, but reports no error, by the problem of the resource of
+// which it is a part. A label of a related API group contains the name of this resource. For example, a user of the
+// group kafka.strimzi.io waits, and its label "strimzi.io/cluster: events" names a cluster of the same group.
+func OfLabeled(s *subject.Subject) *verdict.Verdict {
 	if !s.Own.Severity.IsProblem() || symptom.NamesError(s.Own.Sentence) || isPaused(s) {
 		return nil
 	}
