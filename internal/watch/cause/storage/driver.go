@@ -82,9 +82,9 @@ func unregistered(s *subject.Subject, driver, node, message string) *verdict.Ver
 	s.AddSource(subject.EventsRef, s.ID.Namespace())
 	s.AddSource(csiNode.Resource, "")
 	registers := func(c []corev1.Container) bool { return subject.IsController(c, "registrar", driver) }
-	all, ok := subject.Workloads(s, registers, driver)
-	if ok && len(all) == 1 && all[0].ID.Kind.Kind == "DaemonSet" {
-		if v := notOnNode(s, &all[0], driver, node); v != nil {
+	sets, ok := subject.DaemonSets(s, registers, driver)
+	if ok && len(sets) == 1 {
+		if v := notOnNode(s, &sets[0], driver, node); v != nil {
 			return v
 		}
 	}

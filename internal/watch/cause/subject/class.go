@@ -7,7 +7,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
 	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
@@ -18,24 +17,14 @@ func ClassController(s *Subject, effect string, names ...string) *verdict.Verdic
 	matches := func(all []corev1.Container) bool {
 		return slices.ContainsFunc(all, func(c corev1.Container) bool { return handlesClass(&c, names) })
 	}
-	if !hasProblem(s, func(n *neighbor.Neighbor) bool { return isWorkloadOf(n, matches, names) }) {
-		return nil // Most subjects need no further search.
-	}
-	found, ok := Workloads(s, matches, names...)
-	if !ok {
+	all, ok := allWorkloads(s, "Deployment", "StatefulSet", "DaemonSet")
+	// Most workloads have no problem. Their texts are read only if the controller is among the others.
+	if !ok || !slices.ContainsFunc(all, func(n neighbor.Neighbor) bool {
+		return n.Object.Verdict().Severity().IsProblem() && isWorkloadOf(&n, matches, names)
+	}) {
 		return nil
 	}
-	return StoppedWorkload(s, found, effect)
-}
-
-// hasProblem reports whether a workload for which include returns true has a problem.
-func hasProblem(s *Subject, include func(*neighbor.Neighbor) bool) bool {
-	return slices.ContainsFunc([]string{"Deployment", "StatefulSet", "DaemonSet"}, func(name string) bool {
-		all := s.All(graph.Kind{Group: "apps", Kind: name}, neighbor.AnyNamespace, maxWorkloads)
-		return slices.ContainsFunc(all, func(n neighbor.Neighbor) bool {
-			return n.Object.Verdict().Severity().IsProblem() && include(&n)
-		})
-	})
+	return StoppedWorkload(s, matching(all, matches, names), effect)
 }
 
 // isIngressController reports whether the name or the image of a container is that of an Ingress controller. Other

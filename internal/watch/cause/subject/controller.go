@@ -71,19 +71,42 @@ func StoppedWorkload(s *Subject, all []neighbor.Neighbor, effect string) *verdic
 func Workloads(
 	s *Subject, matches func([]corev1.Container) bool, words ...string,
 ) (found []neighbor.Neighbor, ok bool) {
-	for _, name := range []string{"Deployment", "StatefulSet", "DaemonSet"} {
+	all, ok := allWorkloads(s, "Deployment", "StatefulSet", "DaemonSet")
+	return matching(all, matches, words), ok
+}
+
+// DaemonSets is like Workloads, but returns only DaemonSets.
+func DaemonSets(
+	s *Subject, matches func([]corev1.Container) bool, words ...string,
+) (found []neighbor.Neighbor, ok bool) {
+	all, ok := allWorkloads(s, "DaemonSet")
+	return matching(all, matches, words), ok
+}
+
+// allWorkloads returns the workloads of some kinds in all namespaces. The result ok is false if further ones possibly
+// exist.
+func allWorkloads(s *Subject, kinds ...string) (all []neighbor.Neighbor, ok bool) {
+	for _, name := range kinds {
 		kind := graph.Kind{Group: "apps", Kind: name}
-		all := s.All(kind, neighbor.AnyNamespace, maxWorkloads)
-		if len(all) == maxWorkloads || !KnowsAll(s, kind, "") {
+		found := s.All(kind, neighbor.AnyNamespace, maxWorkloads)
+		if len(found) == maxWorkloads || !KnowsAll(s, kind, "") {
 			return nil, false
 		}
-		for n := range all {
-			if isWorkloadOf(&all[n], matches, words) {
-				found = append(found, all[n])
-			}
+		all = append(all, found...)
+	}
+	return all, true
+}
+
+// matching returns the workloads that contain one of the words, and whose containers match.
+func matching(
+	all []neighbor.Neighbor, matches func([]corev1.Container) bool, words []string,
+) (found []neighbor.Neighbor) {
+	for n := range all {
+		if isWorkloadOf(&all[n], matches, words) {
+			found = append(found, all[n])
 		}
 	}
-	return found, true
+	return found
 }
 
 func isWorkloadOf(n *neighbor.Neighbor, matches func([]corev1.Container) bool, words []string) bool {
