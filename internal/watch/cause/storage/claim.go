@@ -117,16 +117,14 @@ func hasDefaultClass(s *subject.Subject) bool {
 
 // provisioningFailure explains a claim by the newest event with one of the reasons.
 func provisioningFailure(s *subject.Subject, reasons ...string) *verdict.Verdict {
-	last := s.NewestEvent(func(e *corev1.Event) bool { return slices.Contains(reasons, e.Reason) && e.Message != "" })
-	if last == nil {
+	message := s.EventMessage(reasons...)
+	if message == "" {
 		return nil
 	}
-	message := last.Message
-	s.AddSource(subject.EventsRef, last.Namespace)
 	if v := unregisteredProvisioner(s, message); v != nil {
 		return v
 	}
-	cause := cmp.Or(requestedVolume(s, message), refusedOption(s, message), unfitSource(s, message), settings(s, last))
+	cause := cmp.Or(requestedVolume(s, message), refusedOption(s, message), unfitSource(s, message), settings(s, message))
 	if cause == nil {
 		if n := brokenBackend(s, message); n != nil {
 			v := s.Inherit(n, verdict.Failed, subject.Sentences(message, s.Name(n)+": "))

@@ -15,10 +15,14 @@ import (
 var settingsError = regexp.MustCompile(`(?i)\b(?:config|configuration|configmap)(?: file)? ` +
 	`(?:doesn't|does not|has no|lacks|contains no|is (?:missing|invalid|empty))\b`)
 
-// settings returns the only ConfigMap that the reporter of an event mounts, if the event states that the configuration
-// of the reporter lacks something. Otherwise, it returns nil.
-func settings(s *subject.Subject, last *corev1.Event) *verdict.Cause {
-	if !settingsError.MatchString(last.Message) {
+// settings returns the only ConfigMap that the reporter of an event with a message mounts, if the message states that
+// the configuration of the reporter lacks something. Otherwise, it returns nil.
+func settings(s *subject.Subject, message string) *verdict.Cause {
+	if !settingsError.MatchString(message) {
+		return nil
+	}
+	last := s.NewestEvent(func(e *corev1.Event) bool { return e.Message == message })
+	if last == nil {
 		return nil
 	}
 	reporter := subject.Reporter(s, last)
@@ -43,6 +47,6 @@ func settings(s *subject.Subject, last *corev1.Event) *verdict.Cause {
 	s.AddSource(reporter.Resource, reporter.ID.Namespace())
 	return &verdict.Cause{
 		Object:   neighbor.ObjectOf(&n),
-		Sentence: subject.Sentences(last.Message, s.Name(&n)+" contains the configuration of "+s.Name(reporter)),
+		Sentence: subject.Sentences(message, s.Name(&n)+" contains the configuration of "+s.Name(reporter)),
 	}
 }
