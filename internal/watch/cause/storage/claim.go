@@ -246,7 +246,7 @@ func waitingClaim(
 			Cause:    &verdict.Cause{Object: neighbor.ObjectOf(class)},
 		}
 	}
-	if v := waitingForPod(s, o, pods); v != nil {
+	if v := waitingForPod(s, o, class, pods); v != nil {
 		return v
 	}
 	if v := provisioningFailure(s, "ProvisioningFailed"); v != nil {
@@ -267,10 +267,11 @@ func waitingClaim(
 	return nil
 }
 
-// waitingForPod explains a claim by a pod that has no node yet. If the scheduler has selected a node, but the volume
-// cannot be created, the pod is the cause only if the scheduler then rejected the pod.
+// waitingForPod explains a claim by a pod that has no node yet, or by the class that keeps the pod from all nodes. If
+// the scheduler has selected a node, but the volume cannot be created, the pod is the cause only if the scheduler then
+// rejected the pod.
 func waitingForPod(
-	s *subject.Subject, o *corev1.PersistentVolumeClaim, pods []neighbor.Neighbor,
+	s *subject.Subject, o *corev1.PersistentVolumeClaim, class *neighbor.Neighbor, pods []neighbor.Neighbor,
 ) *verdict.Verdict {
 	for n := range pods {
 		p := neighbor.Decode[corev1.Pod](pods[n].Object)
@@ -281,6 +282,9 @@ func waitingForPod(
 		if o.Annotations[selectedNode] != "" && own.Reason != corev1.PodReasonUnschedulable &&
 			s.NewestEvent(isProvisioningFailure) != nil {
 			continue
+		}
+		if v := outsideTopologies(s, o, class, &p); v != nil {
+			return v
 		}
 		return s.Explain(verdict.Degraded, own.Reason, "Waits for pod "+p.Name+": "+own.Why(),
 			&verdict.Cause{Object: neighbor.ObjectOf(&pods[n]), Sentence: own.Why()})

@@ -1,0 +1,63 @@
+package storage
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	storage "k8s.io/api/storage/v1"
+
+	"github.com/glasshouse-project/glasshouse/internal/watch/cause/placement"
+	"github.com/glasshouse-project/glasshouse/internal/watch/cause/subject"
+	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
+	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
+	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
+)
+
+// outsideTopologies explains a claim that waits for an unscheduled pod, by its StorageClass: the class restricts its
+// volumes to topologies in which no node suits the pod. If an existing volume fits the claim, the class does not matter.
+func outsideTopologies(
+	s *subject.Subject, o *corev1.PersistentVolumeClaim, n *neighbor.Neighbor, p *corev1.Pod,
+) *verdict.Verdict {
+	class := neighbor.Decode[storage.StorageClass](n.Object)
+	if class.Provisioner == withoutProvisioning || !placement.IsOutside(s, p, class.AllowedTopologies) ||
+		hasFreeVolume(s, o) {
+		return nil
+	}
+	subject.Follow(s, n)
+	s.AddSource("core/v1/nodes", "")
+	return s.ExplainBy(n, verdict.Degraded, corev1.PodReasonUnschedulable, fmt.Sprintf(
+		"%s allows volumes only in %s, but no node that pod %s can use is there", n, places(class.AllowedTopologies), p.Name))
+}
+
+// withoutProvisioning is the provisioner of a class whose volumes an administrator creates.
+const withoutProvisioning = "kubernetes.io/no-provisioner"
+
+// hasFreeVolume reports whether a volume fits a claim. It also returns true if not all volumes are known.
+func hasFreeVolume(s *subject.Subject, o *corev1.PersistentVolumeClaim) bool {
+	kind := graph.Kind{Kind: "PersistentVolume"}
+	volumes := s.All(kind, "", maxVolumes)
+	return len(volumes) == maxVolumes || !subject.KnowsAll(s, kind, "") ||
+		slices.ContainsFunc(volumes, func(n neighbor.Neighbor) bool {
+			volume := neighbor.Decode[corev1.PersistentVolume](n.Object)
+			sentence, isFree := misfit(o, &volume)
+			return isCandidate(o, &volume) && isFree && sentence == ""
+		})
+}
+
+// maxVolumes limits the volumes that are searched for one that fits a claim.
+const maxVolumes = 10 * neighbor.Limit
+
+// places describes topologies, such as "topology.kubernetes.io/zone a, b".
+func places(topologies []corev1.TopologySelectorTerm) string {
+	var all []string
+	for _, t := range topologies {
+		var parts []string
+		for _, r := range t.MatchLabelExpressions {
+			parts = append(parts, r.Key+" "+strings.Join(r.Values, ", "))
+		}
+		all = append(all, strings.Join(parts, " and "))
+	}
+	return strings.Join(all, ", or ")
+}
