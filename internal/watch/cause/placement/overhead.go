@@ -47,18 +47,31 @@ func overhead(s *subject.Subject, p *corev1.Pod) *verdict.Verdict {
 // largestNode returns the largest allocatable amount of a resource on one suitable node, or nil if not all nodes are
 // known, or no node is suitable.
 func largestNode(s *subject.Subject, p *corev1.Pod, of corev1.ResourceName) (largest *resource.Quantity) {
-	nodes := s.All(nodeKind, "", maxNodes)
-	if len(nodes) == maxNodes || !subject.KnowsAll(s, nodeKind, "") {
-		return nil
-	}
-	for n := range nodes {
-		node := neighbor.Decode[corev1.Node](nodes[n].Object)
-		has, ok := node.Status.Allocatable[of]
-		if ok && !isRejected(p, &node) && (largest == nil || has.Cmp(*largest) > 0) {
+	for _, node := range suitableNodes(s, p) {
+		if has, ok := node.Status.Allocatable[of]; ok && (largest == nil || has.Cmp(*largest) > 0) {
 			largest = &has
 		}
 	}
 	return largest
+}
+
+// suitableNodes returns the nodes that do not reject a pod because of their labels or taints. It returns none if not all
+// nodes are known.
+func suitableNodes(s *subject.Subject, p *corev1.Pod) []corev1.Node {
+	nodes, _ := allNodes(s)
+	return slices.DeleteFunc(nodes, func(node corev1.Node) bool { return isRejected(p, &node) })
+}
+
+// allNodes returns all nodes. The result ok is false if further ones possibly exist.
+func allNodes(s *subject.Subject) (nodes []corev1.Node, ok bool) {
+	all := s.All(nodeKind, "", maxNodes)
+	if len(all) == maxNodes || !subject.KnowsAll(s, nodeKind, "") {
+		return nil, false
+	}
+	for n := range all {
+		nodes = append(nodes, neighbor.Decode[corev1.Node](all[n].Object))
+	}
+	return nodes, true
 }
 
 // maxNodes limits the nodes that are searched for a place for a pod.

@@ -44,7 +44,7 @@ func Unscheduled(s *subject.Subject, p *corev1.Pod) *verdict.Verdict {
 		return nil
 	}
 	for _, rule := range []func(*subject.Subject, *corev1.Pod) *verdict.Verdict{
-		apart, pinned, portTaken, excluded, overhead, withoutPool, withoutNewNode, labeled,
+		apart, pinned, portTaken, excluded, overhead, withoutDevices, withoutPool, withoutNewNode, labeled,
 	} {
 		if v := rule(s, p); v != nil {
 			return v
@@ -109,17 +109,8 @@ func unschedulableSince(p *corev1.Pod) (message string, since time.Time) {
 // missingNode reports a pod that can only run on a node that does not exist. If the pod selects the node by a label,
 // missingNode reports it only if no node has this label.
 func missingNode(s *subject.Subject, node *neighbor.Neighbor, to pin) *verdict.Verdict {
-	if to.isLabel {
-		all := s.All(nodeKind, "", neighbor.Limit)
-		if len(all) == neighbor.Limit {
-			return nil // The cluster possibly has more nodes than were read, and one of them can have the label.
-		}
-		for n := range all {
-			o := neighbor.Decode[metav1.PartialObjectMetadata](all[n].Object)
-			if o.Labels[corev1.LabelHostname] == to.node {
-				return nil
-			}
-		}
+	if to.isLabel && hasNode(s, corev1.LabelHostname, to.node) {
+		return nil
 	}
 	v := s.ReportMissing(node, s.Own.Severity)
 	v.Sentence = fmt.Sprintf("The pod can only run on %s (because of %s), but this node does not exist", node, to.via)

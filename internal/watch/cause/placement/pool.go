@@ -9,7 +9,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/subject"
 	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
@@ -118,11 +117,8 @@ func poolOf(s *subject.Subject, key, name string) *neighbor.Neighbor {
 
 // hasNode reports whether a node has a label. It also returns true if not all nodes are known.
 func hasNode(s *subject.Subject, key, value string) bool {
-	nodes := s.All(nodeKind, "", neighbor.Limit)
-	return !subject.KnowsAll(s, nodeKind, "") || len(nodes) == neighbor.Limit ||
-		slices.ContainsFunc(nodes, func(n neighbor.Neighbor) bool {
-			return neighbor.Decode[metav1.PartialObjectMetadata](n.Object).Labels[key] == value
-		})
+	nodes, ok := allNodes(s)
+	return !ok || slices.ContainsFunc(nodes, func(node corev1.Node) bool { return node.Labels[key] == value })
 }
 
 // limitPattern matches a message about a limit that an autoscaler has reached.

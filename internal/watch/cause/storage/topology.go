@@ -21,14 +21,24 @@ func outsideTopologies(
 	s *subject.Subject, o *corev1.PersistentVolumeClaim, n *neighbor.Neighbor, p *corev1.Pod,
 ) *verdict.Verdict {
 	class := neighbor.Decode[storage.StorageClass](n.Object)
-	if class.Provisioner == withoutProvisioning || !placement.IsOutside(s, p, class.AllowedTopologies) ||
-		hasFreeVolume(s, o) {
+	if len(class.AllowedTopologies) == 0 || class.Provisioner == withoutProvisioning || !placement.LacksVolume(s, p,
+		func(node *corev1.Node) bool { return isIn(node, class.AllowedTopologies) }) || hasFreeVolume(s, o) {
 		return nil
 	}
 	subject.Follow(s, n)
 	s.AddSource("core/v1/nodes", "")
 	return s.ExplainBy(n, verdict.Degraded, corev1.PodReasonUnschedulable, fmt.Sprintf(
 		"%s allows volumes only in %s, but no node that pod %s can use is there", n, places(class.AllowedTopologies), p.Name))
+}
+
+// isIn reports whether a node has the labels of one of the topologies.
+func isIn(node *corev1.Node, topologies []corev1.TopologySelectorTerm) bool {
+	return slices.ContainsFunc(topologies, func(t corev1.TopologySelectorTerm) bool {
+		return !slices.ContainsFunc(t.MatchLabelExpressions, func(r corev1.TopologySelectorLabelRequirement) bool {
+			value, ok := node.Labels[r.Key]
+			return !ok || !slices.Contains(r.Values, value)
+		})
+	})
 }
 
 // withoutProvisioning is the provisioner of a class whose volumes an administrator creates.

@@ -3,6 +3,7 @@ package subject
 import (
 	"bytes"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -118,16 +119,47 @@ func isWorkloadOf(n *neighbor.Neighbor, matches func([]corev1.Container) bool, w
 	return matches(neighbor.Decode[workload](n.Object).Spec.Template.Spec.Containers)
 }
 
+// DevicePlugins returns the DaemonSets with the device plugins of a vendor, such as nvidia for the domain nvidia.com, and
+// intel for gpu.intel.com. A device plugin uses a folder of the kubelet. The result ok is false if further ones possibly
+// exist.
+func DevicePlugins(s *Subject, domain string) (found []neighbor.Neighbor, ok bool) {
+	const folder = "device-plugins"
+	labels := strings.Split(domain, ".")
+	// The vendor amd is not the architecture amd64.
+	vendor := regexp.MustCompile(
+		`(?i)(?:^|[^a-z0-9])` + regexp.QuoteMeta(labels[max(0, len(labels)-2)]) + `(?:[^0-9]|$)`)
+	found, ok = DaemonSets(s, func(all []corev1.Container) bool {
+		return slices.ContainsFunc(all, func(c corev1.Container) bool {
+			settings, variables := settingsOf(&c)
+			return slices.ContainsFunc(slices.Concat(settings, variables, []string{c.Name, c.Image}), vendor.MatchString)
+		})
+	}, folder)
+	return slices.DeleteFunc(found, func(n neighbor.Neighbor) bool {
+		return !slices.ContainsFunc(Template(&n).Spec.Volumes, func(v corev1.Volume) bool {
+			return v.HostPath != nil && path.Base(v.HostPath.Path) == folder
+		})
+	}), ok
+}
+
+// settingsOf returns the arguments and the values of the variables of a container, and the names of these variables.
+func settingsOf(c *corev1.Container) (settings, variables []string) {
+	settings = slices.Concat(c.Command, c.Args)
+	for _, e := range c.Env {
+		settings, variables = append(settings, e.Value), append(variables, e.Name)
+	}
+	return settings, variables
+}
+
 // IsController reports whether the names of the containers or their settings contain the role of a controller, and the
 // settings contain the complete name of the driver, also as a directory in the path of a socket.
 func IsController(containers []corev1.Container, role, driver string) bool {
 	hasRole, hasDriver := false, false
 	for n := range containers {
 		c := &containers[n]
-		settings := slices.Concat(c.Command, c.Args)
+		settings, variables := settingsOf(c)
 		names := []string{c.Name, path.Base(c.Image)}
-		for _, e := range c.Env {
-			settings, names = append(settings, e.Value), append(names, strings.ToLower(e.Name))
+		for _, name := range variables {
+			names = append(names, strings.ToLower(name))
 		}
 		contains := func(text string) bool { return strings.Contains(text, role) }
 		hasRole = hasRole || slices.ContainsFunc(names, contains) || slices.ContainsFunc(c.Args, contains)
