@@ -144,6 +144,7 @@ func webhookDenial(s *subject.Subject, message string) *verdict.Verdict {
 	if configuration == nil {
 		return nil
 	}
+	subject.Follow(s, configuration)
 	return s.ExplainBy(configuration, verdict.Failed, "Denied", "Webhook "+found[1]+" denied a new object: "+found[2])
 }
 
@@ -153,11 +154,26 @@ func policyDenial(s *subject.Subject, message string) *verdict.Verdict {
 		return nil
 	}
 	n := s.Find(graph.NewID(graph.Kind{Group: admissionGroup, Kind: "ValidatingAdmissionPolicy"}, "", found[1]))
+	subject.Follow(s, &n)
 	if n.Presence == neighbor.Missing {
 		return nil // The policy was deleted after the failure.
 	}
 	n.Resource = cmp.Or(n.Resource, admissionGroup+"/v1/validatingadmissionpolicies")
 	return s.ExplainBy(&n, verdict.Failed, "Denied", n.String()+" denied a new object: "+found[2])
+}
+
+// denial returns the policy or the webhook configuration that denied a request of a controller, such as a change of the
+// scale by an autoscaler, according to a sentence, or nil.
+func denial(s *subject.Subject, sentence string) *verdict.Cause {
+	if subject.IsRemote(s) {
+		return nil
+	}
+	for _, explain := range []func(*subject.Subject, string) *verdict.Verdict{policyDenial, webhookDenial} {
+		if v := explain(s, sentence); v != nil {
+			return &verdict.Cause{Object: v.Cause.Object, Sentence: sentence}
+		}
+	}
+	return nil
 }
 
 func onOneLine(message string) string { return strings.Join(strings.Fields(message), " ") }

@@ -69,7 +69,7 @@ func namedCause(s *subject.Subject, sentence string) *verdict.Cause {
 		}
 	}
 	for _, explain := range []func(*subject.Subject, string) *verdict.Cause{
-		api.Permission, api.Unserved, api.Immutable, notGranted,
+		api.Permission, api.Unserved, api.Immutable, denial, notGranted,
 	} {
 		if c := explain(s, sentence); c != nil {
 			return c
