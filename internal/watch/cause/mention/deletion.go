@@ -1,6 +1,7 @@
 package mention
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
@@ -10,6 +11,8 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
 	"github.com/glasshouse-project/glasshouse/internal/watch/health/symptom"
 	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
+	"github.com/glasshouse-project/glasshouse/internal/watch/objectrefs"
+	"github.com/glasshouse-project/glasshouse/internal/watch/resource"
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
@@ -55,6 +58,77 @@ func isNeededForCleanup(kind string) bool {
 		return true
 	}
 	return strings.HasSuffix(kind, "Class")
+}
+
+// protection matches a finalizer that protects an object while other objects use it. The group captures its domain.
+var protection = regexp.MustCompile(`^([a-z0-9.-]+)/[a-z0-9.-]*\b(?:protection|in-?use)\b`)
+
+// protected explains why a deletion does not end: a finalizer protects the subject while objects use it, and such an
+// object has a problem of its own. By convention, the domain of the finalizer is the API group of these objects.
+func protected(s *subject.Subject) *verdict.Verdict {
+	if s.Own.Reason != subject.Terminating || !s.Own.Severity.IsProblem() {
+		return nil
+	}
+	for _, finalizer := range neighbor.Decode[metav1.PartialObjectMetadata](s.Object).Finalizers {
+		found := protection.FindStringSubmatch(finalizer)
+		if found == nil {
+			continue
+		}
+		for _, n := range usersIn(s, groupOf(found[1])) {
+			subject.Follow(s, &n)
+			// The verdict that the user inherits can be the problem of the subject.
+			if own := n.Object.Verdict().Own().Unpack(); own.Severity.IsProblem() {
+				s.AddSource(n.Resource, n.ID.Namespace())
+				return s.Explain(verdict.Degraded, s.Own.Reason,
+					subject.Sentences(s.Own.Sentence, s.Name(&n)+" uses it: "+own.Why()),
+					&verdict.Cause{Object: neighbor.ObjectOf(&n), Sentence: own.Why()})
+			}
+		}
+	}
+	return nil
+}
+
+// groupOf returns the API group that the domain of a finalizer means. Finalizers of Kubernetes contain kubernetes.io,
+// and its API groups contain k8s.io.
+func groupOf(domain string) string {
+	if prefix, ok := strings.CutSuffix(domain, ".kubernetes.io"); ok {
+		return prefix + ".k8s.io"
+	}
+	return domain
+}
+
+// usersIn returns the objects of an API group that use the subject, but that the subject does not use, sorted by name.
+// A member of the kind that the group names can also refer to the subject by convention. For example,
+// persistentVolumeClaimName in a VolumeSnapshot of the group snapshot.storage.k8s.io names a PersistentVolumeClaim.
+func usersIn(s *subject.Subject, group string) []neighbor.Neighbor {
+	if !resource.IsCustom(group) {
+		return nil
+	}
+	uses, _ := s.References(s.ID)
+	found := slices.DeleteFunc(s.Existing(s.Users(s.ID, neighbor.Limit)), func(n neighbor.Neighbor) bool {
+		isMutual := slices.ContainsFunc(uses, func(u graph.Use) bool { return u.Target == n.ID })
+		return n.ID.Group != group || isMutual
+	})
+	word, _, _ := strings.Cut(group, ".")
+	by := graph.NewID(graph.Kind{Group: group}, s.ID.Namespace(), "")
+	for _, n := range s.Named(by, &neighbor.Mention{Kind: word, Group: group, IsWord: true, Name: "-"}) {
+		for _, user := range s.All(n.ID.Kind, n.ID.Namespace(), neighbor.Limit) {
+			if usesByConvention(&user, s.ID) {
+				found = append(found, user)
+			}
+		}
+	}
+	slices.SortFunc(found, func(a, b neighbor.Neighbor) int { return strings.Compare(a.ID.Key, b.ID.Key) })
+	return found
+}
+
+// usesByConvention reports whether a member of n with the name of a kind refers to the object id in the same namespace.
+func usesByConvention(n *neighbor.Neighbor, id graph.ID) bool {
+	text, _ := n.Object.JSON()
+	return n.ID.Namespace() == id.Namespace() &&
+		slices.ContainsFunc(objectrefs.Conventions(text), func(c objectrefs.Convention) bool {
+			return c.Name == id.Name() && c.Namespace == "" && strings.EqualFold(c.Word, id.Kind.Kind)
+		})
 }
 
 // remains reports whether a namespace exists and is not being deleted. For an empty name, which means the cluster, it

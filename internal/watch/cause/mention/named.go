@@ -16,6 +16,11 @@ import (
 // Named finds the object that the sentence of the verdict v names, and adds it to v as the cause, unless v has one. If
 // v is nil, Named uses the sentence of the subject's own verdict, and returns a new verdict with the cause, or nil.
 func Named(s *subject.Subject, v *verdict.Verdict) *verdict.Verdict {
+	if v == nil || v.Cause == nil {
+		if w := protected(s); w != nil {
+			return w
+		}
+	}
 	switch {
 	case s.ID.Kind.Kind == "Event":
 		return v
