@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/glasshouse-project/glasshouse/internal/watch/cause/api"
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/subject"
 	"github.com/glasshouse-project/glasshouse/internal/watch/health/symptom"
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
@@ -31,11 +32,12 @@ func RefersToEvents(own *verdict.Verdict) bool {
 }
 
 // RepeatedWarning explains the subject by its newest event, if this is a repeated warning. If the event names a missing
-// object, this object is the cause.
+// object, this object is the cause. Without events, the controller of the subject possibly may not read it.
 func RepeatedWarning(s *subject.Subject) *verdict.Verdict {
 	v := s.RepeatedWarning("")
-	if v != nil {
-		v.Cause = MissingCause(s, v.Sentence)
+	if v == nil {
+		return api.Unlisted(s)
 	}
+	v.Cause = MissingCause(s, v.Sentence)
 	return v
 }

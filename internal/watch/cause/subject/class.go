@@ -17,7 +17,7 @@ func ClassController(s *Subject, effect string, names ...string) *verdict.Verdic
 	matches := func(all []corev1.Container) bool {
 		return slices.ContainsFunc(all, func(c corev1.Container) bool { return handlesClass(&c, names) })
 	}
-	all, ok := allWorkloads(s, "Deployment", "StatefulSet", "DaemonSet")
+	all, ok := AllWorkloads(s, "Deployment", "StatefulSet", "DaemonSet")
 	// Most workloads have no problem. Their texts are read only if the controller is among the others.
 	if !ok || !slices.ContainsFunc(all, func(n neighbor.Neighbor) bool {
 		return n.Object.Verdict().Severity().IsProblem() && isWorkloadOf(&n, matches, names)

@@ -72,7 +72,7 @@ func StoppedWorkload(s *Subject, all []neighbor.Neighbor, effect string) *verdic
 func Workloads(
 	s *Subject, matches func([]corev1.Container) bool, words ...string,
 ) (found []neighbor.Neighbor, ok bool) {
-	all, ok := allWorkloads(s, "Deployment", "StatefulSet", "DaemonSet")
+	all, ok := AllWorkloads(s, "Deployment", "StatefulSet", "DaemonSet")
 	return matching(all, matches, words), ok
 }
 
@@ -80,13 +80,13 @@ func Workloads(
 func DaemonSets(
 	s *Subject, matches func([]corev1.Container) bool, words ...string,
 ) (found []neighbor.Neighbor, ok bool) {
-	all, ok := allWorkloads(s, "DaemonSet")
+	all, ok := AllWorkloads(s, "DaemonSet")
 	return matching(all, matches, words), ok
 }
 
-// allWorkloads returns the workloads of some kinds in all namespaces. The result ok is false if further ones possibly
+// AllWorkloads returns the workloads of some kinds in all namespaces. The result ok is false if further ones possibly
 // exist.
-func allWorkloads(s *Subject, kinds ...string) (all []neighbor.Neighbor, ok bool) {
+func AllWorkloads(s *Subject, kinds ...string) (all []neighbor.Neighbor, ok bool) {
 	for _, name := range kinds {
 		kind := graph.Kind{Group: "apps", Kind: name}
 		found := s.All(kind, neighbor.AnyNamespace, maxWorkloads)
