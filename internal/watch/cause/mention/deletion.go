@@ -12,7 +12,6 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/health/symptom"
 	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
 	"github.com/glasshouse-project/glasshouse/internal/watch/objectrefs"
-	"github.com/glasshouse-project/glasshouse/internal/watch/resource"
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
@@ -101,9 +100,6 @@ func groupOf(domain string) string {
 // A member of the kind that the group names can also refer to the subject by convention. For example,
 // persistentVolumeClaimName in a VolumeSnapshot of the group snapshot.storage.k8s.io names a PersistentVolumeClaim.
 func usersIn(s *subject.Subject, group string) []neighbor.Neighbor {
-	if !resource.IsCustom(group) {
-		return nil
-	}
 	uses, _ := s.References(s.ID)
 	found := slices.DeleteFunc(s.Existing(s.Users(s.ID, neighbor.Limit)), func(n neighbor.Neighbor) bool {
 		isMutual := slices.ContainsFunc(uses, func(u graph.Use) bool { return u.Target == n.ID })
