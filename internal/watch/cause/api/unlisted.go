@@ -47,8 +47,8 @@ func Unlisted(s *subject.Subject) *verdict.Verdict {
 	return nil
 }
 
-// isUnhandled reports whether a custom resource that a person created is older than SettleTime, but has neither a status
-// nor events.
+// isUnhandled reports whether a custom resource that a person created is older than SettleTime, but has no status and
+// no events.
 func isUnhandled(s *subject.Subject) bool {
 	if !bytes.Contains(s.Text(), []byte(`"spec":`)) || s.Own.Severity != verdict.None {
 		return false // Without a spec, there is nothing for a controller to do.

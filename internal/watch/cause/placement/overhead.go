@@ -55,8 +55,8 @@ func largestNode(s *subject.Subject, p *corev1.Pod, of corev1.ResourceName) (lar
 	return largest
 }
 
-// suitableNodes returns the nodes that do not reject a pod because of their labels or taints. It returns none if not all
-// nodes are known.
+// suitableNodes returns the nodes that do not reject a pod because of their labels or taints. It returns none if not
+// all nodes are known.
 func suitableNodes(s *subject.Subject, p *corev1.Pod) []corev1.Node {
 	nodes, _ := allNodes(s)
 	return slices.DeleteFunc(nodes, func(node corev1.Node) bool { return isRejected(p, &node) })

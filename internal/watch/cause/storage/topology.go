@@ -16,7 +16,7 @@ import (
 )
 
 // outsideTopologies explains a claim that waits for an unscheduled pod, by its StorageClass: the class restricts its
-// volumes to topologies in which no node suits the pod. If an existing volume fits the claim, the class does not matter.
+// volumes to topologies in which no node suits the pod. If an existing volume fits the claim, the class is in order.
 func outsideTopologies(
 	s *subject.Subject, o *corev1.PersistentVolumeClaim, n *neighbor.Neighbor, p *corev1.Pod,
 ) *verdict.Verdict {

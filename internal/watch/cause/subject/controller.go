@@ -119,9 +119,9 @@ func isWorkloadOf(n *neighbor.Neighbor, matches func([]corev1.Container) bool, w
 	return matches(neighbor.Decode[workload](n.Object).Spec.Template.Spec.Containers)
 }
 
-// DevicePlugins returns the DaemonSets with the device plugins of a vendor, such as nvidia for the domain nvidia.com, and
-// intel for gpu.intel.com. A device plugin uses a folder of the kubelet. The result ok is false if further ones possibly
-// exist.
+// DevicePlugins returns the DaemonSets with the device plugins of a vendor, such as nvidia for the domain nvidia.com,
+// and intel for gpu.intel.com. A device plugin uses a folder of the kubelet. The result ok is false if further ones
+// possibly exist.
 func DevicePlugins(s *Subject, domain string) (found []neighbor.Neighbor, ok bool) {
 	const folder = "device-plugins"
 	labels := strings.Split(domain, ".")
