@@ -66,7 +66,7 @@ func ruleFor(s *subject.Subject) rule {
 	case graph.Kind{Group: "autoscaling", Kind: "HorizontalPodAutoscaler"}:
 		return autoscaler
 	case graph.Kind{Group: "policy", Kind: "PodDisruptionBudget"}:
-		return placement.DisruptionBudget
+		return api.DisruptionBudget
 	case graph.Kind{Group: admissionGroup, Kind: "ValidatingWebhookConfiguration"},
 		graph.Kind{Group: admissionGroup, Kind: "MutatingWebhookConfiguration"}:
 		return webhooks

@@ -6,10 +6,10 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/glasshouse-project/glasshouse/internal/watch/cause/api"
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/mention"
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/mesh"
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/operator"
-	"github.com/glasshouse-project/glasshouse/internal/watch/cause/placement"
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/subject"
 	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
 	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
@@ -22,7 +22,7 @@ func custom(s *subject.Subject) *verdict.Verdict {
 		if v := waitsFor(s, s.OwnedObjects()); v != nil {
 			return v
 		}
-		if v := placement.BlockedDrain(s); v != nil {
+		if v := api.BlockedDrain(s); v != nil {
 			return v
 		}
 		return mention.MissingAtDeletion(s)

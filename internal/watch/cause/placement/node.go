@@ -5,6 +5,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/glasshouse-project/glasshouse/internal/watch/cause/api"
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/subject"
 	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
@@ -21,7 +22,7 @@ var nodeWarnings = []string{ //nolint:gochecknoglobals // Constant.
 func Node(s *subject.Subject) *verdict.Verdict {
 	switch {
 	case s.Own.Reason == subject.Terminating:
-		return BlockedDrain(s)
+		return api.BlockedDrain(s)
 	case s.Own.Reason == "NotReady" && s.Own.Severity.IsProblem():
 		return withoutNetwork(s)
 	case s.Own.Reason == "NotInitialized" && s.Own.Severity.IsProblem():

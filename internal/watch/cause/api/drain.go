@@ -1,4 +1,4 @@
-package placement
+package api
 
 import (
 	"cmp"
@@ -13,8 +13,11 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
-//nolint:gochecknoglobals // Constant.
-var budgetKind = graph.Kind{Group: "policy", Kind: "PodDisruptionBudget"}
+//nolint:gochecknoglobals // Constants.
+var (
+	nodeKind   = graph.Kind{Kind: "Node"}
+	budgetKind = graph.Kind{Group: "policy", Kind: "PodDisruptionBudget"}
+)
 
 // BlockedDrain explains why a node, or the machine of a node, is not deleted: a pod of the node does not stop, or a
 // budget does not permit its eviction. The controllers of machines drain the node first.
