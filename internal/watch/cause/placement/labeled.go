@@ -1,6 +1,7 @@
 package placement
 
 import (
+	"bytes"
 	"fmt"
 	"slices"
 	"strings"
@@ -32,22 +33,28 @@ func labeled(s *subject.Subject, p *corev1.Pod) *verdict.Verdict {
 }
 
 // onlyNode returns the node that has the given labels, if it is the only one. Otherwise, it returns nil.
-func onlyNode(s *subject.Subject, required map[string]string) (only *neighbor.Neighbor) {
-	all := s.All(nodeKind, "", neighbor.Limit)
-	if len(all) == neighbor.Limit || !subject.KnowsAll(s, nodeKind, "") {
+func onlyNode(s *subject.Subject, required map[string]string) *neighbor.Neighbor {
+	nodes, ok := nodesWith(s, required)
+	if !ok || len(nodes) != 1 {
 		return nil
 	}
-	for n := range all {
-		o := neighbor.Decode[corev1.Node](all[n].Object)
-		switch {
-		case !hasLabels(&o, required):
-		case only != nil:
-			return nil
-		default:
-			only = &all[n]
+	return &nodes[0]
+}
+
+// nodesWith returns the nodes that have the given labels. The result ok is false if further ones possibly exist.
+func nodesWith(s *subject.Subject, required map[string]string) (nodes []neighbor.Neighbor, ok bool) {
+	all := s.All(nodeKind, "", maxNodes)
+	ok = len(all) < maxNodes && subject.KnowsAll(s, nodeKind, "")
+	return slices.DeleteFunc(all, func(n neighbor.Neighbor) bool {
+		text, _ := n.Object.JSON()
+		for _, value := range required {
+			if !bytes.Contains(text, []byte(`"`+value+`"`)) {
+				return true // This is so for most nodes, so do not decode them.
+			}
 		}
-	}
-	return only
+		o := neighbor.Decode[corev1.Node](n.Object)
+		return !hasLabels(&o, required)
+	}), ok
 }
 
 func hasLabels(node *corev1.Node, required map[string]string) bool {

@@ -78,14 +78,14 @@ func WithoutPreemption(s *subject.Subject, p *corev1.Pod) *verdict.Verdict {
 	if !isNever || !isComplete || p.Spec.NodeName != "" || !fullPattern.MatchString(rejection(p)) {
 		return nil
 	}
-	nodes := s.All(nodeKind, "", neighbor.Limit)
-	if len(nodes) == neighbor.Limit || !subject.KnowsAll(s, podKind, "") {
+	nodes, ok := nodesWith(s, required)
+	if !ok || !subject.KnowsAll(s, podKind, "") {
 		return nil
 	}
 	slices.SortFunc(nodes, func(a, b neighbor.Neighbor) int { return strings.Compare(a.ID.Key, b.ID.Key) })
 	for n, checked := 0, 0; n < len(nodes) && checked < maxFull; n++ {
 		node := neighbor.Decode[corev1.Node](nodes[n].Object)
-		if node.Spec.Unschedulable || !hasLabels(&node, required) || untolerated(p, &node) != nil {
+		if node.Spec.Unschedulable || untolerated(p, &node) != nil {
 			continue
 		}
 		checked++

@@ -2,9 +2,11 @@ package traffic
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/subject"
 	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
+	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
 	"github.com/glasshouse-project/glasshouse/internal/watch/objectrefs"
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
@@ -33,6 +35,15 @@ func noPods(s *subject.Subject, selector *objectrefs.Selector) *verdict.Verdict 
 	return v
 }
 
+// isCausedByUser reports whether an object that uses the Service causes the problem of a workload. For example, a webhook
+// that the workload serves blocks the creation of the pods of the workload. The Service then explains the webhook.
+func isCausedByUser(s *subject.Subject, workload *neighbor.Neighbor) bool {
+	cause := workload.Object.Verdict().Unpack().Cause
+	return cause != nil && slices.ContainsFunc(s.Existing(s.Users(s.ID, neighbor.Limit)), func(n neighbor.Neighbor) bool {
+		return neighbor.ObjectOf(&n) == cause.Object
+	})
+}
+
 // failedCreator returns the only workload that should have pods, if it has a problem. It also returns a workload that
 // has no pods on purpose. Each of the results can be nil.
 func failedCreator(s *subject.Subject, creators []subject.Creator) (failed, scaled *subject.Creator) {
@@ -47,7 +58,7 @@ func failedCreator(s *subject.Subject, creators []subject.Creator) (failed, scal
 		}
 		active++
 		subject.Follow(s, &c.Neighbor)
-		if s.HasProblem(&c.Neighbor) {
+		if s.HasProblem(&c.Neighbor) && !isCausedByUser(s, &c.Neighbor) {
 			failed = c
 		}
 	}
