@@ -33,8 +33,9 @@ func OfLabeled(s *subject.Subject) *verdict.Verdict {
 			// An object with the same label is also only a part.
 			return n.Object == nil || n.ID.Kind == s.ID.Kind || domainLabels(&n, s.ID.Group)[key] == labels[key]
 		})
-		if len(named) != 1 || named[0].IsOwnedBy(s.Object.UID()) || s.IsDependent(named[0]) || !s.HasProblem(&named[0]) {
-			continue
+		if len(named) != 1 || named[0].IsOwnedBy(s.Object.UID()) || s.Neighbor.IsOwnedBy(named[0].Object.UID()) ||
+			s.IsDependent(named[0]) || !s.HasProblem(&named[0]) {
+			continue // Owned objects explain their owner, not the reverse.
 		}
 		return s.Inherit(&named[0], verdict.Degraded, subject.Sentences(s.Own.Sentence, s.Name(&named[0])+": "))
 	}
