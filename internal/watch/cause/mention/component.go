@@ -12,8 +12,6 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
-// cspell:ignore dapr
-
 // componentPattern matches the name of a Component of Dapr: in the path of a request to the sidecar, or in an error.
 var componentPattern = regexp.MustCompile(
 	`/v1\.0(?:-[a-z0-9]+)?/(?:state|publish|bindings|secrets|configuration|lock|crypto)/([a-z0-9][a-z0-9.-]*)|` +

@@ -51,8 +51,9 @@ func Gateway(s *subject.Subject) *verdict.Verdict {
 	return unselected(s, selector, selected)
 }
 
-// unselected explains a Gateway without pods by the only workload that should create them. If there is no such workload,
-// the selector is wrong. A workload without a problem has no pods on purpose, or creates them soon.
+// unselected explains a Gateway whose selector matches no pod: by the only workload that should create such pods, or by
+// a wrong selector if there is no such workload. A workload without a problem explains nothing, because it has no pods
+// on purpose, or will soon create them.
 func unselected(s *subject.Subject, selector *objectrefs.Selector, labels map[string]string) *verdict.Verdict {
 	var value string // Each workload whose pod template matches contains this text.
 	for _, text := range labels {

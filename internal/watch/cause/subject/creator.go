@@ -80,7 +80,8 @@ func (c Creator) top(s *Subject, selector *objectrefs.Selector) Creator {
 	return c
 }
 
-// WithoutPods returns why the workload has no pods on purpose: it is scaled to zero, or paused before its first rollout.
+// WithoutPods returns why the workload has no pods on purpose: it is scaled to zero, or paused before its first
+// rollout.
 // The result is empty if the workload should have pods.
 func (c *Creator) WithoutPods() string {
 	switch {

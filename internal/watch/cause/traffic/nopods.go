@@ -35,8 +35,8 @@ func noPods(s *subject.Subject, selector *objectrefs.Selector) *verdict.Verdict 
 	return v
 }
 
-// isCausedByUser reports whether an object that uses the Service causes the problem of a workload. For example, a webhook
-// that the workload serves blocks the creation of the pods of the workload. The Service then explains the webhook.
+// isCausedByUser reports whether an object that uses the Service causes the problem of a workload. For example, a
+// webhook that the workload serves blocks the creation of the workload's pods. The Service then explains the webhook.
 func isCausedByUser(s *subject.Subject, workload *neighbor.Neighbor) bool {
 	cause := workload.Object.Verdict().Unpack().Cause
 	return cause != nil && slices.ContainsFunc(s.Existing(s.Users(s.ID, neighbor.Limit)), func(n neighbor.Neighbor) bool {
