@@ -18,7 +18,7 @@ import (
 // After many changes, a slow reader gets one event with a patch for its copy of the object.
 // Invariant: I4. Even after very many changes, each reader has the current state of all its objects. A slow reader gets
 // patches for the version that it has. Without load, the server sends each change at once. Under load, and to slow
-// clients and many readers, it sends several changes in one message. Readers of the same change share its encoded text.
+// clients, it sends several changes in one message. Readers of the same change share its encoded text.
 func TestManyChangesOfOneObjectBecomeOneEvent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)

@@ -77,7 +77,7 @@ func reportMissing(s *subject.Subject, target *neighbor.Neighbor) *verdict.Verdi
 }
 
 // virtualService explains a VirtualService of Istio. If custom finds no cause, it checks for a subset that is missing,
-// and for a Gateway without pods.
+// and for a failed Gateway.
 func virtualService(s *subject.Subject) *verdict.Verdict {
 	if v := custom(s); v != nil {
 		return v

@@ -71,7 +71,7 @@ func pod(s *subject.Subject) *verdict.Verdict {
 	return storage.MountFailure(s, &p)
 }
 
-// podRule returns the verdict on a pod that a neighbor explains, or nil.
+// podRule returns a verdict that explains the problem of a pod, or nil.
 type podRule func(*subject.Subject, *corev1.Pod) *verdict.Verdict
 
 // startedPod explains a pod of which a container was started.

@@ -1,5 +1,6 @@
 // Package api explains the problem of an object by something that the API server does not serve or accept: a version or
-// a part of a CustomResourceDefinition (CRD), a metrics API, a change of a field, or a request of a service account.
+// a part of a CustomResourceDefinition (CRD), a metrics API, a change of a field, an eviction, or a request of a
+// service account.
 package api
 
 import (

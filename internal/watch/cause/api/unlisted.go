@@ -17,9 +17,9 @@ import (
 )
 
 // Unlisted explains a custom resource without a status and without events by the workload of its controller, if this
-// workload fails because the API server forbids it to list objects of this resource. Other programs also read custom
-// resources, so the workload must have the name of the API group's project. If the same program also runs in another
-// workload, Unlisted returns nil.
+// workload fails because the API server forbids it to list or watch the resource. Other programs also read custom
+// resources, so the workload or one of its containers must have a name, or an image, that contains the project of the
+// API group. Unlisted ignores a workload if another workload possibly runs the same program.
 func Unlisted(s *subject.Subject) *verdict.Verdict {
 	if !isUnhandled(s) {
 		return nil
@@ -47,8 +47,8 @@ func Unlisted(s *subject.Subject) *verdict.Verdict {
 	return nil
 }
 
-// isUnhandled reports whether a custom resource that a person created is older than SettleTime, but has no status and
-// no events.
+// isUnhandled reports whether a custom resource that a person created is older than SettleTime, but has no status, no
+// events and no problem. It returns false if the resource has no spec, is paused, or is being deleted.
 func isUnhandled(s *subject.Subject) bool {
 	if !bytes.Contains(s.Text(), []byte(`"spec":`)) || s.Own.Severity != verdict.None {
 		return false // Without a spec, there is nothing for a controller to do.

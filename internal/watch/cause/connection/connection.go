@@ -34,7 +34,7 @@ var (
 	// serverError matches a 5xx status with which a server answers.
 	serverError = regexp.MustCompile(`(?i)\b(?:code|status|HTTP(?:/[\d.]+)?)(?: is| was)?[:= ]+["']?5\d\d\b|` +
 		`\b5\d\d (?:Internal Server Error|Bad Gateway|Service Unavailable|Gateway Timeout)\b`)
-	// noDNS matches an error about a DNS server that does not respond.
+	// noDNS matches an error about a DNS server that does not respond, or that refuses the connection.
 	noDNS = regexp.MustCompile(`\blookup \S+ on (\S+):53: .{0,100}\b(?:i/o timeout|connection refused)|` +
 		`\blookup [a-z0-9.-]+: i/o timeout|\bEAI_AGAIN\b|(?i:temporary) failure in name resolution|` +
 		`\bno servers could be reached`)

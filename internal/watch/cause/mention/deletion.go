@@ -75,7 +75,7 @@ func protected(s *subject.Subject) *verdict.Verdict {
 		}
 		for _, n := range usersIn(s, groupOf(found[1])) {
 			subject.Follow(s, &n)
-			// The verdict that the user inherits can be the problem of the subject.
+			// Use only the user's own verdict: the user can have inherited its verdict from the subject.
 			if own := n.Object.Verdict().Own().Unpack(); own.Severity.IsProblem() {
 				s.AddSource(n.Resource, n.ID.Namespace())
 				return s.Explain(verdict.Degraded, s.Own.Reason,

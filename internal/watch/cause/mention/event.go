@@ -32,7 +32,8 @@ func RefersToEvents(own *verdict.Verdict) bool {
 }
 
 // RepeatedWarning explains the subject by its newest event, if this is a repeated warning. If the event names a missing
-// object, this object is the cause. Without events, the controller of the subject possibly may not read it.
+// object, this object is the cause. Without such a warning, RepeatedWarning checks whether the API server forbids a
+// controller to list the kind of the subject.
 func RepeatedWarning(s *subject.Subject) *verdict.Verdict {
 	v := s.RepeatedWarning("")
 	if v == nil {

@@ -83,10 +83,10 @@ func unselected(s *subject.Subject, selector *objectrefs.Selector, labels map[st
 	return nil
 }
 
-// Entry explains a VirtualService by a Gateway without pods, through which its requests should enter the mesh.
+// Entry explains a VirtualService by a failed Gateway through which its requests should enter the mesh.
 func Entry(s *subject.Subject) *verdict.Verdict {
 	var first *neighbor.Neighbor
-	isOther := false // Requests enter through another Gateway, or from pods of the mesh.
+	isOther := false // Requests also enter through another Gateway.
 	for n := range s.Used(subject.In("spec.gateways")) {
 		switch {
 		case !s.IsFailed(&n):

@@ -22,7 +22,8 @@ var unavailable = regexp.MustCompile(`(?i)\b(?:unavailable|offline|unreachable|`
 // for it without an owner reference. Labels of the workload contain the name and the kind of the resource. For example,
 // the label "gateway.networking.k8s.io/gateway-name: web" names a Gateway.
 func OfWorkload(s *subject.Subject) *verdict.Verdict {
-	message := strings.TrimPrefix(s.Own.Sentence, "Not ready: ") // These words replace the name of a condition.
+	// The pattern would match this prefix, with which the program replaces the name of a condition.
+	message := strings.TrimPrefix(s.Own.Sentence, "Not ready: ")
 	if !s.Own.Severity.IsProblem() || !unavailable.MatchString(message) {
 		return nil
 	}
@@ -53,7 +54,8 @@ func OfWorkload(s *subject.Subject) *verdict.Verdict {
 	return v
 }
 
-// isFor reports whether labels of a workload contain the name, the kind and the namespace of the subject.
+// isFor reports whether labels of a workload name the subject and its kind. Without a label for the namespace of the
+// subject, the workload must be in this namespace, unless the subject has none.
 func isFor(s *subject.Subject, n *neighbor.Neighbor, labels map[string]string) bool {
 	isNamed, isOfKind := false, false
 	isHere := s.ID.Namespace() == "" || s.ID.Namespace() == n.ID.Namespace()

@@ -11,9 +11,8 @@ import (
 // maxKinds limits how many CustomResourceDefinitions are searched, and maxObjects how many objects of one kind.
 const maxKinds, maxObjects = 10 * neighbor.Limit, 10 * neighbor.Limit
 
-// ofAllKinds returns one neighbor for each custom kind whose API group include accepts: the object with a name in a
-// namespace, which is missing for most kinds. A nil include accepts all groups. The result is nil if not all kinds of
-// the cluster are known.
+// ofAllKinds returns the object with the given namespace and name of each custom kind. For most kinds, this object is
+// missing. include selects the API groups; nil selects all. The result is nil if not all custom kinds are known.
 func ofAllKinds(s *subject.Subject, include func(string) bool, namespace, name string) (found []neighbor.Neighbor) {
 	definition := graph.Kind{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition"}
 	all := s.All(definition, "", maxKinds)

@@ -25,7 +25,7 @@ type outputs struct {
 
 	isOutput bool // The controller of the resource writes the object.
 	isInput  bool // A member that does not belong to an output has the name of the object.
-	hasOther bool // The controller writes an object with another name.
+	hasOther bool // A member names another object, which the controller possibly writes.
 }
 
 // maxNesting limits the depth at which values are read.

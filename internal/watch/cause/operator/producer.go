@@ -113,8 +113,8 @@ func writes(s *subject.Subject, n *neighbor.Neighbor, id graph.ID) bool {
 // credentialKind matches kinds whose controllers write a Secret for each resource, such as ExternalSecret or KafkaUser.
 var credentialKind = regexp.MustCompile(`(?:Secret|User|Credentials?|Password)$`)
 
-// hasSibling reports whether the controller of n has written an object of a kind for another resource, whose name is
-// the name of this resource and the suffix.
+// hasSibling reports whether the controller of n has written an object of the given kind for another resource of n's
+// kind. The name of this object is the name of the other resource, followed by suffix.
 func hasSibling(s *subject.Subject, n *neighbor.Neighbor, kind graph.Kind, suffix string) bool {
 	namespace := neighbor.AnyNamespace
 	if n.ID.Namespace() == "" {

@@ -17,8 +17,8 @@ var operatorName = regexp.MustCompile(`^([a-z0-9-]+?)-(?:operator|controller)(?:
 
 // Unhandled explains a custom resource that has no status, and is not ready according to its health script: the
 // workload of its operator does not run. The name of the workload starts with the word with which the API group and the
-// kind start, as zookeeper-operator does for a ZookeeperCluster of zookeeper.example.com. If several workloads have
-// such a name, none of them may run.
+// kind start, as zookeeper-operator does for a ZookeeperCluster of zookeeper.example.com. If one of several workloads
+// with such a name runs, Unhandled returns nil.
 func Unhandled(s *subject.Subject) *verdict.Verdict {
 	product, _, _ := strings.Cut(s.ID.Group, ".")
 	isProduct := len(s.ID.Kind.Kind) > len(product) && strings.EqualFold(s.ID.Kind.Kind[:len(product)], product)
@@ -43,7 +43,7 @@ func Unhandled(s *subject.Subject) *verdict.Verdict {
 	return subject.StoppedWorkload(s, found, s.Own.Sentence) // It follows the workloads.
 }
 
-// canceled matches the phase of a run that was canceled. Canceled runs without an error have no problem.
+// canceled matches the phase of a run that was canceled. Without another rule, such a run has no problem.
 var canceled = regexp.MustCompile(`(?i)^(?:canceled|cancelled|aborted)$`)
 
 // OfNamedWorkload explains a custom resource by the problem of the only workload of its namespace that its message

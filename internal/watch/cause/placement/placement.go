@@ -1,4 +1,4 @@
-// Package placement explains why a pod gets no node, or must not leave its node. It also explains problems of nodes.
+// Package placement explains why a pod gets no node, and why a node has a problem.
 package placement
 
 import (

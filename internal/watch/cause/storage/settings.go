@@ -15,8 +15,8 @@ import (
 var settingsError = regexp.MustCompile(`(?i)\b(?:config|configuration|configmap)(?: file)? ` +
 	`(?:doesn't|does not|has no|lacks|contains no|is (?:missing|invalid|empty))\b`)
 
-// settings returns the only ConfigMap that the reporter of an event with a message mounts, if the message states that
-// the configuration of the reporter lacks something. Otherwise, it returns nil.
+// settings returns the ConfigMap of the event's reporter, if the message states that its configuration is missing,
+// invalid or incomplete, and the reporter mounts only one ConfigMap. Otherwise, it returns nil.
 func settings(s *subject.Subject, message string) *verdict.Cause {
 	if !settingsError.MatchString(message) {
 		return nil

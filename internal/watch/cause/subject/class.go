@@ -18,7 +18,7 @@ func ClassController(s *Subject, effect string, names ...string) *verdict.Verdic
 		return slices.ContainsFunc(all, func(c corev1.Container) bool { return handlesClass(&c, names) })
 	}
 	all, ok := AllWorkloads(s, "Deployment", "StatefulSet", "DaemonSet")
-	// Most workloads have no problem. Their texts are read only if the controller is among the others.
+	// Most workloads have no problem. Decode all texts only if a workload with a problem is the controller.
 	if !ok || !slices.ContainsFunc(all, func(n neighbor.Neighbor) bool {
 		return n.Object.Verdict().Severity().IsProblem() && isWorkloadOf(&n, matches, names)
 	}) {

@@ -11,7 +11,7 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
-// NoPods is the reason of a verdict on a Service whose selector matches no pod.
+// NoPods is the reason of a verdict on a Service or an Istio Gateway whose selector matches no pod.
 const NoPods = "NoPods"
 
 // Creator is a workload that creates pods from a template.
@@ -93,7 +93,8 @@ func (c *Creator) WithoutPods() string {
 	return ""
 }
 
-// needsPodsOf reports whether a Service has a problem only because it selects pods that the subject does not create.
+// needsPodsOf reports whether a Service has a problem only because no pod matches its selector, and the subject is a
+// workload that should create such pods.
 func needsPodsOf(s *Subject, service *neighbor.Neighbor) bool {
 	selector := s.Selector(service.ID)
 	return selector != nil && service.ID.Kind == graph.Kind{Kind: "Service"} &&

@@ -55,7 +55,7 @@ export function columnOrder(links: readonly GraphLink[]): { from: string; to: st
     for (const workload of reachable(to, owners))
       if (!owners.has(workload) && workload !== to) pairs.set(JSON.stringify([from, workload]), { from, to: workload });
   }
-  // Omit a pair that contradicts the lines, for example of the Service to which a StatefulSet refers.
+  // Omit a pair that contradicts the links, for example that of a StatefulSet and the Service to which it refers.
   return [...pairs.values()].filter(({ from, to }) => !reachable(to, targets).has(from));
 }
 
