@@ -32,7 +32,7 @@ func Gateway(s *subject.Subject) *verdict.Verdict {
 		} `json:"spec"`
 	}](s.Object).Spec.Selector
 	selector := objectrefs.SelectorOf(selected)
-	if selector == nil || s.Own.Severity.IsProblem() {
+	if selector == nil || s.Own.Severity.IsProblem() || !s.IsSettled() {
 		return nil // Without a selector, a Gateway applies to all pods.
 	}
 	namespaces := s.All(graph.Kind{Kind: "Namespace"}, "", maxNamespaces)

@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -35,8 +36,11 @@ func OfWorkload(s *subject.Subject) *verdict.Verdict {
 			return nil
 		}
 		for n := range all {
+			if !all[n].Object.Verdict().Severity().IsProblem() {
+				continue // Most workloads have no problem.
+			}
 			if text, _ := all[n].Object.JSON(); !bytes.Contains(text, []byte(`"`+s.ID.Name()+`"`)) {
-				continue // This is so for most workloads, so do not decode them.
+				continue
 			}
 			own := neighbor.Decode[metav1.PartialObjectMetadata](all[n].Object).Labels
 			if isFor(s, &all[n], own) || isFor(s, &all[n], subject.Template(&all[n]).Labels) {
@@ -47,12 +51,16 @@ func OfWorkload(s *subject.Subject) *verdict.Verdict {
 	}
 	worst := s.Worst(found)
 	if worst == nil {
+		s.RevisitAt(s.Now().Add(recheckInterval)) // A workload can fail later than the resource.
 		return nil
 	}
 	v := s.Inherit(worst, verdict.Degraded, subject.Sentences(s.Own.Sentence, s.Name(worst)+": "))
 	v.Reason = s.Own.Reason
 	return v
 }
+
+// recheckInterval is the time after which a resource that is not available is evaluated again.
+const recheckInterval = time.Minute
 
 // isFor reports whether labels of a workload name the subject and its kind. Without a label for the namespace of the
 // subject, the workload must be in this namespace, unless the subject has none.
@@ -61,6 +69,9 @@ func isFor(s *subject.Subject, n *neighbor.Neighbor, labels map[string]string) b
 	isHere := s.ID.Namespace() == "" || s.ID.Namespace() == n.ID.Namespace()
 	for key, value := range labels {
 		member := key[strings.LastIndexByte(key, '/')+1:]
+		if member == key || strings.HasPrefix(key, "app.kubernetes.io/") {
+			member = "" // Words such as app and instance in usual keys are no kinds.
+		}
 		if strings.HasSuffix(member, "namespace") && namesKind(member, s.ID.Kind.Kind) {
 			if value != s.ID.Namespace() {
 				return false

@@ -106,7 +106,9 @@ func writes(s *subject.Subject, n *neighbor.Neighbor, id graph.ID) bool {
 	case namesInStatus(n, id.Name()):
 		return true
 	}
-	isCredential := id.Kind.Kind == "Secret" && credentialKind.MatchString(n.ID.Kind.Kind)
+	// A kind such as ExternalSecret writes a Secret of its own name, without a suffix.
+	isCredential := id.Kind.Kind == "Secret" && credentialKind.MatchString(n.ID.Kind.Kind) &&
+		(suffix == "" || !strings.HasSuffix(n.ID.Kind.Kind, "Secret"))
 	return isNamesake && !o.hasOther && (isCredential || hasSibling(s, n, id.Kind, suffix))
 }
 

@@ -4,6 +4,9 @@ import (
 	"bytes"
 	"regexp"
 	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/subject"
 	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
@@ -43,26 +46,38 @@ func Unhandled(s *subject.Subject) *verdict.Verdict {
 	return subject.StoppedWorkload(s, found, s.Own.Sentence) // It follows the workloads.
 }
 
-// canceled matches the phase of a run that was canceled. Without another rule, such a run has no problem.
-var canceled = regexp.MustCompile(`(?i)^(?:canceled|cancelled|aborted)$`)
+var (
+	// canceled matches the phase of a run that was canceled. Without another rule, such a run has no problem.
+	canceled = regexp.MustCompile(`(?i)^(?:canceled|cancelled|aborted)$`)
+	// onPurpose matches a message about a run that a person or a newer run canceled.
+	onPurpose = regexp.MustCompile(`(?i)\b(?:user|admin\w*|superseded|newer|replaced|manual\w*|requested)\b`)
+)
+
+// maxCanceled is the time after which a canceled run is no longer a problem.
+const maxCanceled = 24 * time.Hour
 
 // OfNamedWorkload explains a custom resource by the problem of the only workload of its namespace that its message
-// names. The name must contain a hyphen, because another name is possibly an ordinary word. A run that was canceled has
-// a problem because of such a workload, although it reports no error.
+// names. The name must contain a hyphen, because another name is possibly an ordinary word. The name must differ from
+// that of the resource, which messages often contain. A run that was canceled in the last day has a problem because of
+// such a workload, although it reports no error.
 func OfNamedWorkload(s *subject.Subject) *verdict.Verdict {
 	status := neighbor.Decode[struct {
 		Status struct {
-			Phase   string `json:"phase"`
-			Message string `json:"message"`
+			Phase               string      `json:"phase"`
+			Message             string      `json:"message"`
+			CompletionTimestamp metav1.Time `json:"completionTimestamp"`
 		} `json:"status"`
 	}](s.Object).Status
 	isCanceled := canceled.MatchString(status.Phase)
+	if isCanceled && (onPurpose.MatchString(status.Message) ||
+		s.Now().Sub(status.CompletionTimestamp.Time) > maxCanceled) {
+		return nil
+	}
 	text, severity := s.Own.Sentence, s.Own.Severity
 	if isCanceled {
 		text, severity = status.Message, verdict.Degraded
 	}
-	isPerson := isCanceled && strings.Contains(strings.ToLower(text), "user")
-	if !resource.IsCustom(s.ID.Group) || !severity.IsProblem() || isPerson || !strings.Contains(text, "-") {
+	if !resource.IsCustom(s.ID.Group) || !severity.IsProblem() || !strings.Contains(text, "-") || subject.IsRemote(s) {
 		return nil
 	}
 	var found []neighbor.Neighbor
@@ -73,7 +88,8 @@ func OfNamedWorkload(s *subject.Subject) *verdict.Verdict {
 			return nil
 		}
 		for n := range all {
-			if strings.Contains(all[n].ID.Name(), "-") && subject.ContainsName(text, all[n].ID.Name()) {
+			name := all[n].ID.Name()
+			if name != s.ID.Name() && strings.Contains(name, "-") && subject.ContainsName(text, name) {
 				subject.Follow(s, &all[n])
 				found = append(found, all[n])
 			}
@@ -81,6 +97,9 @@ func OfNamedWorkload(s *subject.Subject) *verdict.Verdict {
 	}
 	if len(found) != 1 || !s.HasProblem(&found[0]) {
 		return nil
+	}
+	if cause := found[0].Object.Verdict().Unpack().Cause; cause != nil && cause.Missing {
+		return nil // The resource is possibly the one that should create the missing object.
 	}
 	return s.Inherit(&found[0], verdict.Degraded, subject.Sentences(text, s.Name(&found[0])+": "))
 }

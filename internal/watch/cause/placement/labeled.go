@@ -44,7 +44,9 @@ func onlyNode(s *subject.Subject, required map[string]string) *neighbor.Neighbor
 // nodesWith returns the nodes that have the given labels. The result ok is false if further ones possibly exist.
 func nodesWith(s *subject.Subject, required map[string]string) (nodes []neighbor.Neighbor, ok bool) {
 	all := s.All(nodeKind, "", maxNodes)
-	ok = len(all) < maxNodes && subject.KnowsAll(s, nodeKind, "")
+	if len(all) == maxNodes || !subject.KnowsAll(s, nodeKind, "") {
+		return nil, false
+	}
 	return slices.DeleteFunc(all, func(n neighbor.Neighbor) bool {
 		text, _ := n.Object.JSON()
 		for _, value := range required {
@@ -54,7 +56,7 @@ func nodesWith(s *subject.Subject, required map[string]string) (nodes []neighbor
 		}
 		o := neighbor.Decode[corev1.Node](n.Object)
 		return !hasLabels(&o, required)
-	}), ok
+	}), true
 }
 
 func hasLabels(node *corev1.Node, required map[string]string) bool {

@@ -44,7 +44,7 @@ func Unscheduled(s *subject.Subject, p *corev1.Pod) *verdict.Verdict {
 		return nil
 	}
 	for _, rule := range []func(*subject.Subject, *corev1.Pod) *verdict.Verdict{
-		apart, pinned, portTaken, excluded, overhead, withoutDevices, withoutPool, withoutNewNode, labeled,
+		apart, pinned, portTaken, excluded, overhead, withoutPool, withoutNewNode, withoutDevices, labeled,
 	} {
 		if v := rule(s, p); v != nil {
 			return v

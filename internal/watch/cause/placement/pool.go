@@ -117,8 +117,8 @@ func poolOf(s *subject.Subject, key, name string) *neighbor.Neighbor {
 
 // hasNode reports whether a node has a label. It also returns true if not all nodes are known.
 func hasNode(s *subject.Subject, key, value string) bool {
-	nodes, ok := allNodes(s)
-	return !ok || slices.ContainsFunc(nodes, func(node corev1.Node) bool { return node.Labels[key] == value })
+	nodes, ok := nodesWith(s, map[string]string{key: value})
+	return !ok || len(nodes) > 0
 }
 
 // limitPattern matches a message about a limit that an autoscaler has reached.

@@ -114,16 +114,18 @@ func lowerPods(s *subject.Subject, p *corev1.Pod, node *corev1.Node) (lower []ne
 		return nil
 	}
 	others := []corev1.Pod{*p} // The pods that remain, and p itself.
+	var preempted []corev1.Pod
 	for _, n := range s.Existing(ids) {
 		other := neighbor.Decode[corev1.Pod](n.Object)
 		switch {
 		case n.ID.Kind != podKind || subject.IsFinished(&other):
 		case ptr.Deref(other.Spec.Priority, 0) < *p.Spec.Priority:
-			lower = append(lower, n)
+			lower, preempted = append(lower, n), append(preempted, other)
 		default:
 			others = append(others, other)
 		}
 	}
+	isFull := false
 	for name := range node.Status.Allocatable {
 		free := node.Status.Allocatable[name].DeepCopy()
 		for n := range others {
@@ -132,6 +134,13 @@ func lowerPods(s *subject.Subject, p *corev1.Pod, node *corev1.Node) (lower []ne
 		if free.Sign() < 0 {
 			return nil
 		}
+		for n := range preempted {
+			free.Sub(requestOf(&preempted[n], name))
+		}
+		isFull = isFull || free.Sign() < 0
+	}
+	if !isFull {
+		return nil // The node rejects p for another reason.
 	}
 	return lower
 }

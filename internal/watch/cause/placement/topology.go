@@ -7,6 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/subject"
+	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
 )
 
 // withoutVolume is how the scheduler describes nodes on which a claim of the pod gets no volume.
@@ -19,9 +20,10 @@ func LacksVolume(s *subject.Subject, p *corev1.Pod, hasVolumes func(*corev1.Node
 	if !strings.Contains(rejection(p), withoutVolume) {
 		return false
 	}
-	nodes, ok := allNodes(s)
 	required, _ := requiredLabels(p)
-	return ok && !slices.ContainsFunc(nodes, func(node corev1.Node) bool {
-		return hasLabels(&node, required) && hasVolumes(&node)
+	nodes, ok := nodesWith(s, required)
+	return ok && !slices.ContainsFunc(nodes, func(n neighbor.Neighbor) bool {
+		node := neighbor.Decode[corev1.Node](n.Object)
+		return hasVolumes(&node)
 	})
 }

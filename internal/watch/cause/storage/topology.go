@@ -27,6 +27,7 @@ func outsideTopologies(
 	}
 	subject.Follow(s, n)
 	s.AddSource("core/v1/nodes", "")
+	s.AddSource(subject.PodsRef, s.ID.Namespace())
 	return s.ExplainBy(n, verdict.Degraded, corev1.PodReasonUnschedulable, fmt.Sprintf(
 		"%s allows volumes only in %s, but no node that pod %s can use is there", n, places(class.AllowedTopologies), p.Name))
 }
