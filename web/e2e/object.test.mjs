@@ -160,6 +160,13 @@ await test("objects", { timeout: 120_000 }, async (t) => {
     await keys("Enter", "j", "Enter");
     await shows(page, "a-1");
     await page.getByRole("tab", { name: "YAML" }).click();
+    for (const [key, tab] of [
+      ["e", "tab-events"],
+      ["y", "tab-yaml"],
+    ]) {
+      await keys(key);
+      await become("the focused tab", () => page.evaluate(() => document.activeElement?.id), tab);
+    }
     for (const [key, name] of [
       ["j", "a-10"],
       ["j", "a-2"],

@@ -60,6 +60,7 @@ await test("a phone", { timeout: 120_000 }, async (t) => {
         );
         assert.deepEqual(cut, []);
       }
+      assert.equal(await page.locator(".page-link:visible").count(), 0, "the panel fills the window already");
     }
   });
 

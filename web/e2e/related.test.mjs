@@ -212,6 +212,15 @@ await test("related objects", { timeout: 180_000 }, async (t) => {
       [...new Set(columns)].sort((a, b) => a - b),
       "the columns follow a request",
     );
+    await page.setViewportSize({ width: 1024, height: 768 });
+    await until("the complete card of the object in the smaller window", async () => {
+      const [graph, card] = [
+        await page.locator(".graph").boundingBox(),
+        await page.locator(".card[data-self]").boundingBox(),
+      ];
+      return card.x >= graph.x && card.x + card.width <= graph.x + graph.width;
+    });
+    await page.setViewportSize({ width: 1440, height: 900 });
     const where = `/api/v1/namespaces/${ns}/services`;
     const started = performance.now();
     await create(where, { metadata: { name: "other" }, spec: { selector: { app: "web" }, ports: [{ port: 80 }] } });

@@ -4,7 +4,7 @@ import { basename, join } from "node:path";
 import { run } from "node:test";
 import { spec } from "node:test/reporters";
 
-const parallel = 4; // files
+const parallel = 3; // files
 // These files run before all others. hostile.test.mjs creates objects of all kinds, which other tests would find in
 // their lists. proxied.test.mjs only waits for timeouts, and reads only its own objects.
 const first = ["hostile.test.mjs", "proxied.test.mjs"];

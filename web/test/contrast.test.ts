@@ -41,7 +41,7 @@ for (const [scheme, i] of [
   void test(`texts have enough contrast on all backgrounds of rows, ${scheme}`, () =>
     checkContrast(
       ["text", "muted", "accent", "live", "bad", "warn", "progress"],
-      ["bg", "panel", "flash", "hover", "selected", "added"],
+      ["bg", "panel", "flash", "hover", "selected", "added", "bad-bg"],
       i,
     ));
 }

@@ -277,7 +277,7 @@ export class ListPage implements FeedListener {
     rateElement.hidden = !live;
     if (!live) return;
     rateElement.title = `Changes to ${plural(this.kind)}: ${this.eventRate.text}`;
-    setText(rateElement, `${this.eventRate.sparkline} ${this.eventRate.text}`);
+    setText(rateElement, this.eventRate.text);
   }
 
   snapshotArrived(columns: boolean): void {

@@ -121,11 +121,13 @@ export class Panel {
     if (kind === undefined) return;
     if (kind.id === this.selected && this.failure === "") return this.tab?.urlChanged?.();
     this.selected = kind.id;
+    const hadFocus = this.tabStrip.contains(document.activeElement);
     for (const b of this.tabStrip.children) {
       const on = (b as HTMLElement).dataset["tab"] === kind.id;
       b.setAttribute("aria-selected", String(on));
       (b as HTMLElement).tabIndex = on ? 0 : -1;
     }
+    if (hadFocus) this.focus(); // Otherwise, the focus would stay on the button of the previous tab.
     this.body.setAttribute("aria-labelledby", `tab-${kind.id}`);
     this.tab?.close();
     this.tab = null;

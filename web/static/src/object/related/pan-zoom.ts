@@ -20,15 +20,13 @@ export class PanZoom {
   private scale = 1;
   private width = 0;
   private height = 0;
-  private whenSized: (() => void) | null = null;
+  // Fits the drawing again when the viewport gets another size. null after the user has moved or scaled the drawing.
+  private refit: (() => void) | null = null;
   // The offset of the pointer from the drawing's origin at the start of a drag. null if the user does not drag.
   private dragStart: Point | null = null;
   private hasDragged = false;
   private readonly sizes = new ResizeObserver(() => {
-    if (this.element.clientWidth === 0) return;
-    this.whenSized?.();
-    this.whenSized = null;
-    this.applyTransform();
+    this.refit?.();
   });
 
   constructor() {
@@ -72,10 +70,8 @@ export class PanZoom {
    */
   fit(center: Point, showAll = false): void {
     const { clientWidth, clientHeight } = this.element;
-    if (clientWidth === 0) {
-      this.whenSized = () => this.fit(center, showAll);
-      return;
-    }
+    this.refit = () => this.fit(center, showAll);
+    if (clientWidth === 0) return;
     const fitScale = Math.min(1, clientWidth / this.width, clientHeight / this.height);
     // If the complete drawing would be too small to read, scale it to the width, so that users scroll only vertically.
     this.scale = showAll
@@ -97,6 +93,7 @@ export class PanZoom {
 
   /** Scales the drawing by a factor. The point `at` of the viewport stays at its position. */
   zoom(by: number, at: Point = { x: this.element.clientWidth / 2, y: this.element.clientHeight / 2 }): void {
+    this.refit = null;
     const scale = Math.min(maxScale, Math.max(minScale, this.scale * by));
     this.x = at.x - ((at.x - this.x) * scale) / this.scale;
     this.y = at.y - ((at.y - this.y) * scale) / this.scale;
@@ -129,6 +126,7 @@ export class PanZoom {
     // Capture the pointer, so that the drag continues outside the viewport.
     if (!this.hasDragged) this.element.setPointerCapture(e.pointerId);
     this.hasDragged = true;
+    this.refit = null;
     this.x = x;
     this.y = y;
     this.applyTransform();
@@ -139,6 +137,7 @@ export class PanZoom {
     e.preventDefault();
     if (e.ctrlKey || e.metaKey)
       return this.zoom(Math.exp(-e.deltaY / 300), { x: e.clientX - box.left, y: e.clientY - box.top });
+    this.refit = null;
     this.x -= e.shiftKey ? e.deltaY : e.deltaX;
     this.y -= e.shiftKey ? 0 : e.deltaY;
     this.applyTransform();
