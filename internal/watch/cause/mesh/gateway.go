@@ -6,7 +6,6 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/subject"
 	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
@@ -64,11 +63,7 @@ func unselected(s *subject.Subject, selector *objectrefs.Selector, labels map[st
 		return nil
 	}
 	workloads = slices.DeleteFunc(workloads, func(n neighbor.Neighbor) bool {
-		return !selector.Matches(neighbor.Decode[struct {
-			Spec struct {
-				Template metav1.PartialObjectMetadata `json:"template"`
-			} `json:"spec"`
-		}](n.Object).Spec.Template.Labels)
+		return !selector.Matches(subject.Template(&n).Labels)
 	})
 	sentence := "The Gateway forwards no requests: its selector " + selector.String() + " matches no pod"
 	switch len(workloads) {

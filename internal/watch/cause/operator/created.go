@@ -10,7 +10,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/subject"
-	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
 	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
@@ -28,25 +27,22 @@ func OfWorkload(s *subject.Subject) *verdict.Verdict {
 	if !s.Own.Severity.IsProblem() || !unavailable.MatchString(message) {
 		return nil
 	}
+	all, ok := subject.AllWorkloads(s, "Deployment", "StatefulSet", "DaemonSet")
+	if !ok {
+		return nil
+	}
 	var found []neighbor.Neighbor
-	for _, name := range []string{"Deployment", "StatefulSet", "DaemonSet"} {
-		kind := graph.Kind{Group: "apps", Kind: name}
-		all := s.All(kind, neighbor.AnyNamespace, maxObjects)
-		if len(all) == maxObjects || !subject.KnowsAll(s, kind, "") {
-			return nil
+	for n := range all {
+		if !all[n].Object.Verdict().Severity().IsProblem() {
+			continue // Most workloads have no problem.
 		}
-		for n := range all {
-			if !all[n].Object.Verdict().Severity().IsProblem() {
-				continue // Most workloads have no problem.
-			}
-			if text, _ := all[n].Object.JSON(); !bytes.Contains(text, []byte(`"`+s.ID.Name()+`"`)) {
-				continue
-			}
-			own := neighbor.Decode[metav1.PartialObjectMetadata](all[n].Object).Labels
-			if isFor(s, &all[n], own) || isFor(s, &all[n], subject.Template(&all[n]).Labels) {
-				subject.Follow(s, &all[n])
-				found = append(found, all[n])
-			}
+		if text, _ := all[n].Object.JSON(); !bytes.Contains(text, []byte(`"`+s.ID.Name()+`"`)) {
+			continue
+		}
+		own := neighbor.Decode[metav1.PartialObjectMetadata](all[n].Object).Labels
+		if isFor(s, &all[n], own) || isFor(s, &all[n], subject.Template(&all[n]).Labels) {
+			subject.Follow(s, &all[n])
+			found = append(found, all[n])
 		}
 	}
 	worst := s.Worst(found)

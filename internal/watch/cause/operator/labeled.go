@@ -1,6 +1,7 @@
 package operator
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -21,14 +22,10 @@ func OfLabeled(s *subject.Subject) *verdict.Verdict {
 		return nil
 	}
 	labels := domainLabels(&s.Neighbor, s.ID.Group)
-	keys := make([]string, 0, len(labels))
-	for key := range labels {
-		keys = append(keys, key)
-	}
-	slices.Sort(keys)
+	keys := slices.Sorted(maps.Keys(labels))
 	for _, key := range keys[:min(len(keys), maxLists)] {
 		domain, _, _ := strings.Cut(key, "/")
-		isRelated := func(group string) bool { return group == domain || strings.HasSuffix(group, "."+domain) }
+		isRelated := func(group string) bool { return isInDomain(group, domain) }
 		named := ofAllKinds(s, isRelated, s.ID.Namespace(), labels[key])
 		named = slices.DeleteFunc(named, func(n neighbor.Neighbor) bool {
 			// An object with the same label is also only a part.
@@ -71,9 +68,13 @@ func domainLabels(n *neighbor.Neighbor, group string) map[string]string {
 	labels := neighbor.Decode[metav1.PartialObjectMetadata](n.Object).Labels
 	for key, value := range labels {
 		domain, _, _ := strings.Cut(key, "/")
-		if value == "" || group != domain && !strings.HasSuffix(group, "."+domain) {
+		if value == "" || !isInDomain(group, domain) {
 			delete(labels, key)
 		}
 	}
 	return labels
+}
+
+func isInDomain(group, domain string) bool {
+	return group == domain || strings.HasSuffix(group, "."+domain)
 }

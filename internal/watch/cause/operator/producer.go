@@ -1,6 +1,7 @@
 package operator
 
 import (
+	"bytes"
 	"regexp"
 	"slices"
 	"strings"
@@ -70,8 +71,7 @@ func writers(s *subject.Subject, id graph.ID) (found []neighbor.Neighbor) {
 			continue
 		}
 		for n := range all {
-			_, isPrefix := strings.CutPrefix(id.Name(), all[n].ID.Name()+"-")
-			if isPrefix && all[n].ID.Namespace() != "" {
+			if strings.HasPrefix(id.Name(), all[n].ID.Name()+"-") && all[n].ID.Namespace() != "" {
 				subject.Follow(s, &all[n])
 			}
 			if all[n].ID == s.ID || !s.HasProblem(&all[n]) || !writes(s, &all[n], id) {
@@ -89,7 +89,7 @@ func writes(s *subject.Subject, n *neighbor.Neighbor, id graph.ID) bool {
 	suffix, isNamesake := strings.CutPrefix(id.Name(), n.ID.Name())
 	isNamesake = isNamesake && (suffix == "" || suffix[0] == '-')
 	text, _ := n.Object.JSON()
-	if !isNamesake && !strings.Contains(string(text), `"`+id.Name()+`"`) {
+	if !isNamesake && !bytes.Contains(text, []byte(`"`+id.Name()+`"`)) {
 		return false // Most resources are not decoded.
 	}
 	o := outputs{id: id, by: n.ID}

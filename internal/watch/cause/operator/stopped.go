@@ -3,6 +3,7 @@ package operator
 import (
 	"bytes"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -29,20 +30,14 @@ func Unhandled(s *subject.Subject) *verdict.Verdict {
 	if s.Own.Severity <= verdict.OK || !isProduct || hasStatus || !s.IsSettled() || isPaused(s) {
 		return nil
 	}
-	var found []neighbor.Neighbor
-	for _, name := range []string{"Deployment", "StatefulSet"} {
-		kind := graph.Kind{Group: "apps", Kind: name}
-		all := s.All(kind, neighbor.AnyNamespace, maxObjects)
-		if len(all) == maxObjects || !subject.KnowsAll(s, kind, "") {
-			return nil
-		}
-		for n := range all {
-			named := operatorName.FindStringSubmatch(all[n].ID.Name())
-			if named != nil && named[1] == product {
-				found = append(found, all[n])
-			}
-		}
+	all, ok := subject.AllWorkloads(s, "Deployment", "StatefulSet")
+	if !ok {
+		return nil
 	}
+	found := slices.DeleteFunc(all, func(n neighbor.Neighbor) bool {
+		named := operatorName.FindStringSubmatch(n.ID.Name())
+		return named == nil || named[1] != product
+	})
 	return subject.StoppedWorkload(s, found, s.Own.Sentence) // It follows the workloads.
 }
 
