@@ -75,14 +75,15 @@ unit: ## Run the unit tests of Go: no cluster, no browser, no npm.
 	go test ./...
 	cd test/argocd && go test ./...
 
-test: build web/node_modules/.package-lock.json ## Run all tests: unit, cluster, browser, faults, incidents.
+test: ## Run all tests: unit, cluster, browser, faults, incidents.
+	.ci/packages chromium firefox-esr nginx openssl buildah
+	$(MAKE) build web/node_modules/.package-lock.json
 	.ci/go-test . ./... -timeout 10m
 	$(if $(RACE),CGO_ENABLED=1 .ci/go-test . "$$(.ci/concurrent-packages)" -race -short -timeout 30m)
 	.ci/go-test deploy/demo ./...
 	.ci/go-test test/deploy ./...
 	.ci/go-test test/argocd ./...
 	npm --prefix web test
-	.ci/packages chromium firefox-esr nginx openssl buildah
 	deploy/demo/build.sh .demo/bin/demo
 	.ci/on-demo .ci/cluster-tests
 	.ci/on-demo env DASHBOARD=$(CURDIR)/bin/dashboard .ci/go-test test/incidents . -count=1 -timeout 5m
@@ -107,7 +108,7 @@ bench-page: build web/node_modules/.package-lock.json ## Measure the page in Chr
 	PODS=$(PODS) MINUTES=$(MINUTES) .ci/bench-page
 
 release: ## Build the files of a release into dist/: archives, SBOMs, images, checksums. SNAPSHOT=1 without a tag
-	.ci/packages buildah
+	.ci/packages buildah zip
 	.ci/release $(if $(SNAPSHOT),--snapshot)
 
 clean: ## Remove build results and the data of the demo cluster.
