@@ -342,29 +342,33 @@ func TestFailedSwitchKeepsTheActiveCluster(t *testing.T) {
 	}
 	for _, site := range []string{"cross-site", "same-site"} {
 		for _, path := range []string{"/contexts", "/api/v1/context"} {
-			if code, text := p.request(http.MethodPost, path, "name=one",
-				append(form, "Sec-Fetch-Site", site)...); code != http.StatusForbidden {
-				t.Errorf("Sec-Fetch-Site %s, POST %s: got %d %s, want 403", site, path, code, text)
-			}
+			t.Run(path+" from "+site, func(t *testing.T) {
+				if code, text := p.request(http.MethodPost, path, "name=one",
+					append(form, "Sec-Fetch-Site", site)...); code != http.StatusForbidden {
+					t.Errorf("got %d %s, want 403", code, text)
+				}
+			})
 		}
 	}
 	for problem, text := range map[string]string{
 		"is no YAML": "{clusters: [", "has no context": `{"apiVersion":"v1","kind":"Config"}`,
 	} {
-		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		for _, path := range []string{"/api/v1/context", "/contexts"} {
-			body := map[string]string{"/contexts": "name=one", "/api/v1/context": `{"name":"one"}`}[path]
-			if code, text := p.request(http.MethodPost, path, body, form[:2]...); code != http.StatusServiceUnavailable &&
-				code != http.StatusNotFound {
-				t.Errorf("kubeconfig %s, POST %s: got %d %s, want 503 or 404", problem, path, code, text)
+		t.Run(problem, func(t *testing.T) {
+			if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+				t.Fatal(err)
 			}
-		}
-		if code, text := p.request(http.MethodGet, "/contexts", "", "Accept", "text/html"); !strings.Contains(text,
-			">one</a>") {
-			t.Errorf("kubeconfig %s, GET /contexts: got %d %s, want the active context in it", problem, code, text)
-		}
+			for _, path := range []string{"/api/v1/context", "/contexts"} {
+				body := map[string]string{"/contexts": "name=one", "/api/v1/context": `{"name":"one"}`}[path]
+				if code, text := p.request(http.MethodPost, path, body, form[:2]...); code != http.StatusServiceUnavailable &&
+					code != http.StatusNotFound {
+					t.Errorf("POST %s: got %d %s, want 503 or 404", path, code, text)
+				}
+			}
+			if code, text := p.request(http.MethodGet, "/contexts", "", "Accept", "text/html"); !strings.Contains(text,
+				">one</a>") {
+				t.Errorf("GET /contexts: got %d %s, want the active context in it", code, text)
+			}
+		})
 	}
 	if err := os.Remove(file); err != nil {
 		t.Fatal(err)

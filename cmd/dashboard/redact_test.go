@@ -15,14 +15,16 @@ func TestInvalidRedactionRulesAreRefused(t *testing.T) {
 		"*:metadata.name":          "metadata.name",
 		"core/v1/configmaps,x:a.b": "is not a resource",
 	} {
-		var stderr strings.Builder
-		if code := run(t.Context(), []string{"--redact", text, "--kubeconfig", unreachableKubeconfig(t)}, io.Discard,
-			&stderr); code != 2 {
-			t.Errorf("--redact %s: exit code %d, want 2", text, code)
-		}
-		if !strings.Contains(stderr.String(), want) || !strings.Contains(stderr.String(), "--redact") {
-			t.Errorf("--redact %s: stderr is %q, want it to contain %q", text, stderr.String(), want)
-		}
+		t.Run(text, func(t *testing.T) {
+			var stderr strings.Builder
+			if code := run(t.Context(), []string{"--redact", text, "--kubeconfig", unreachableKubeconfig(t)}, io.Discard,
+				&stderr); code != 2 {
+				t.Errorf("exit code %d, want 2", code)
+			}
+			if !strings.Contains(stderr.String(), want) || !strings.Contains(stderr.String(), "--redact") {
+				t.Errorf("stderr is %q, want it to contain %q", stderr.String(), want)
+			}
+		})
 	}
 	s := &redactSettings{texts: []string{"env", "core/v1/configmaps:data.*", `*:metadata.annotations["a,b"]`}}
 	if rules, err := s.rules(); err != nil || len(rules) < 3 {

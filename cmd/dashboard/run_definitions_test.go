@@ -139,11 +139,13 @@ func TestUnreachableAPIsDoNotAffectOthers(t *testing.T) {
 		"core/v1/namespaces": `"state":"live"`, "test.example.com/v1/widgets": `"state":"live"`,
 		"test.example.com/v2/widgets": "missing-service",
 	} {
-		eventually(t, ref+" has its current state", func() error {
-			if body := d.get("/api/v1/snapshot/" + ref); !containsEach(body, want) {
-				return fmt.Errorf("snapshot: got %.500s, want it to contain %s", body, want)
-			}
-			return nil
+		t.Run(ref, func(t *testing.T) {
+			eventually(t, ref+" has its current state", func() error {
+				if body := d.get("/api/v1/snapshot/" + ref); !containsEach(body, want) {
+					return fmt.Errorf("snapshot: got %.500s, want it to contain %s", body, want)
+				}
+				return nil
+			})
 		})
 	}
 }

@@ -469,9 +469,11 @@ func TestUsersWithoutPermissionsLearnNothing(t *testing.T) {
 	count += len(subscriptions())
 	want := collectMessages(existing)
 	for description, a := range targets {
-		if got := collectMessages(a); !maps.EqualFunc(got, want, slices.Equal) {
-			t.Errorf("%s: subscriptions received\n%v\nwant the same as with one object\n%v", description, got, want)
-		}
+		t.Run(description, func(t *testing.T) {
+			if got := collectMessages(a); !maps.EqualFunc(got, want, slices.Equal) {
+				t.Errorf("subscriptions received\n%v\nwant the same as with one object\n%v", got, want)
+			}
+		})
 	}
 	if count < 100 {
 		t.Errorf("only %d requests were compared, want at least 100", count)
@@ -602,18 +604,20 @@ func TestEscapedPathsGiveNoOtherAccess(t *testing.T) {
 		"/OWN/NAME%3fns=NOT", "/OWN/NAME%23/NOT",
 		"/NOT/NAME/log", "/NOT/NAME?name=NAME&namespace=OWN",
 	} {
-		for _, route := range []string{"/api/v1/object/", "/o/", "/api/v1/related/", "/api/v1/snapshot/"} {
-			path := route + ref +
-				strings.NewReplacer(
-					"OWN", w.ownNamespace, "NOT", w.otherNamespace, "HEX", "%74"+w.otherNamespace[1:], "NAME", plantedName,
-				).Replace(suffix)
-			body, status := w.getAs(w.userToken, path)
-			hasOther := regexp.MustCompile(`"?namespace"?: ?"?` + w.otherNamespace).MatchString(body)
-			hasOwn := regexp.MustCompile(`"?namespace"?: ?"?` + w.ownNamespace).MatchString(body)
-			if hasOther || strings.Contains(body, plantedValue) && !hasOwn {
-				t.Errorf("%s: got %d %.500s, want no objects of the other namespace", path, status, body)
+		t.Run(suffix, func(t *testing.T) {
+			for _, route := range []string{"/api/v1/object/", "/o/", "/api/v1/related/", "/api/v1/snapshot/"} {
+				path := route + ref +
+					strings.NewReplacer(
+						"OWN", w.ownNamespace, "NOT", w.otherNamespace, "HEX", "%74"+w.otherNamespace[1:], "NAME", plantedName,
+					).Replace(suffix)
+				body, status := w.getAs(w.userToken, path)
+				hasOther := regexp.MustCompile(`"?namespace"?: ?"?` + w.otherNamespace).MatchString(body)
+				hasOwn := regexp.MustCompile(`"?namespace"?: ?"?` + w.ownNamespace).MatchString(body)
+				if hasOther || strings.Contains(body, plantedValue) && !hasOwn {
+					t.Errorf("%s: got %d %.500s, want no objects of the other namespace", path, status, body)
+				}
 			}
-		}
+		})
 	}
 	body, status := w.getAs(w.userToken, "/api/v1/object/"+ref+"/"+w.ownNamespace+"/configmaps")
 	if status != http.StatusOK ||

@@ -218,15 +218,17 @@ func TestSecretsAreMasked(t *testing.T) {
 	}
 	for range 2 { // The first response is from the API server, the second from the watched data.
 		for _, path := range paths {
-			eventually(t, path+" contains the Secret", func() error {
-				body := d.get(path)
-				if strings.Contains(body, canary) || strings.Contains(body, base64Part(canary)) {
-					t.Fatalf("%s contains the Secret's value: %s", path, body)
-				}
-				if !strings.Contains(body, "it") {
-					return fmt.Errorf("no Secret in %s", body)
-				}
-				return nil
+			t.Run(path, func(t *testing.T) {
+				eventually(t, path+" contains the Secret", func() error {
+					body := d.get(path)
+					if strings.Contains(body, canary) || strings.Contains(body, base64Part(canary)) {
+						t.Fatalf("the response contains the value of the Secret: %s", body)
+					}
+					if !strings.Contains(body, "it") {
+						return fmt.Errorf("no Secret in %s", body)
+					}
+					return nil
+				})
 			})
 		}
 	}

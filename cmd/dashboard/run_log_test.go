@@ -73,23 +73,25 @@ func TestLogLinesHaveNoControlCharacters(t *testing.T) {
 	}))
 	defer api.Close()
 	for format, prefix := range map[string]string{"text": "time=", "json": `{"time":`} {
-		log := runUntilLogged(
-			t,
-			[]string{"odd ", "forged"},
-			"--kubeconfig",
-			writeKubeconfigFor(t, api.URL),
-			"--log-format",
-			format,
-			"--watch",
-			"core/v1/pods",
-		)
-		for line := range strings.SplitSeq(strings.TrimSuffix(log, "\n"), "\n") {
-			if !strings.HasPrefix(line, prefix) || strings.ContainsFunc(line, func(r rune) bool {
-				return unicode.IsControl(r) || r == '\u2028'
-			}) {
-				t.Errorf("format %s: line %q contains control characters or has another prefix", format, line)
+		t.Run(format, func(t *testing.T) {
+			log := runUntilLogged(
+				t,
+				[]string{"odd ", "forged"},
+				"--kubeconfig",
+				writeKubeconfigFor(t, api.URL),
+				"--log-format",
+				format,
+				"--watch",
+				"core/v1/pods",
+			)
+			for line := range strings.SplitSeq(strings.TrimSuffix(log, "\n"), "\n") {
+				if !strings.HasPrefix(line, prefix) || strings.ContainsFunc(line, func(r rune) bool {
+					return unicode.IsControl(r) || r == '\u2028'
+				}) {
+					t.Errorf("line %q contains control characters or has another prefix", line)
+				}
 			}
-		}
+		})
 	}
 }
 

@@ -77,10 +77,12 @@ func TestPodLogsMatchTheAPIServer(t *testing.T) {
 	for query, wantText := range map[string]string{
 		"?container=nope": "nope", "?container=..": "..", "?tail=9999": "5000",
 	} {
-		if body, status := d.request("/api/v1/logs/shop/" + pod.Name + query); status < 400 || status >= 500 ||
-			!strings.Contains(body, wantText) {
-			t.Errorf("query %s: got %d %s, want a status of 4xx", query, status, body)
-		}
+		t.Run(query, func(t *testing.T) {
+			if body, status := d.request("/api/v1/logs/shop/" + pod.Name + query); status < 400 || status >= 500 ||
+				!strings.Contains(body, wantText) {
+				t.Errorf("got %d %s, want a status of 4xx", status, body)
+			}
+		})
 	}
 	if body, status := d.request("/api/v1/logs/shop/none"); status != http.StatusNotFound {
 		t.Errorf("pod that does not exist: got %d %s, want 404", status, body)
@@ -91,11 +93,13 @@ func TestPodLogsMatchTheAPIServer(t *testing.T) {
 	for config, want := range map[string]int{
 		"kubeconfig-nobody": 403, "kubeconfig-limited": 200, "kubeconfig-viewer": 200,
 	} {
-		d := startReady(t, filepath.Join(dir, config))
-		if body, status := d.request(path + "&tail=1"); status != want ||
-			want == 403 && !strings.Contains(body, "pods/log") {
-			t.Errorf("kubeconfig %s: got %d %s, want %d", config, status, body, want)
-		}
-		d.stop()
+		t.Run(config, func(t *testing.T) {
+			d := startReady(t, filepath.Join(dir, config))
+			if body, status := d.request(path + "&tail=1"); status != want ||
+				want == 403 && !strings.Contains(body, "pods/log") {
+				t.Errorf("got %d %s, want %d", status, body, want)
+			}
+			d.stop()
+		})
 	}
 }

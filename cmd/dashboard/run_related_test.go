@@ -103,9 +103,11 @@ func TestRelationsMatchTheObjects(t *testing.T) {
 		"core/v1/nodes/_/" + pods.Items[0].Spec.NodeName: "core/pods/",
 		"apps/v1/statefulsets/data/postgres":             "core/services/data/",
 	} {
-		if text := fmt.Sprint(related(object)); !strings.Contains(text, wantNode) {
-			t.Errorf("graph of %s does not contain %s: %s", object, wantNode, text)
-		}
+		t.Run(object, func(t *testing.T) {
+			if text := fmt.Sprint(related(object)); !strings.Contains(text, wantNode) {
+				t.Errorf("got graph %s, want %s in it", text, wantNode)
+			}
+		})
 	}
 	d.stop()
 	limited := startReady(t, filepath.Join(filepath.Dir(adminConfig(t)), "kubeconfig-limited"))

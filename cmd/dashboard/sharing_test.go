@@ -86,11 +86,13 @@ func TestShareCommandSendsRequests(t *testing.T) {
 			"--resource", "core/v1/events,core/v1/pods", "--namespace", "a", "--name", "p", "--about", "pod.core/p",
 		},
 	} {
-		code, out, stderrText := runShare(append([]string{"create"}, args...)...)
-		if code != 0 || out != "http://h/share#t\n" || !strings.Contains(stderrText, "--data-dir") ||
-			!strings.Contains(requests[0], `"to":"`+to+`","seconds":86400`) {
-			t.Errorf("share %q: exit code %d, stdout %q, stderr %q, requests %q", args, code, out, stderrText, requests)
-		}
+		t.Run(to, func(t *testing.T) {
+			code, out, stderrText := runShare(append([]string{"create"}, args...)...)
+			if code != 0 || out != "http://h/share#t\n" || !strings.Contains(stderrText, "--data-dir") ||
+				!strings.Contains(requests[0], `"to":"`+to+`","seconds":86400`) {
+				t.Errorf("share %q: exit code %d, stdout %q, stderr %q, requests %q", args, code, out, stderrText, requests)
+			}
+		})
 	}
 
 	_, _, _ = runShare("create", "--resource", "apps/v1/deployments,core/v1/events", "--namespace", "a", "--labels",
@@ -183,11 +185,13 @@ func TestShareUsageErrorsSendNoRequest(t *testing.T) {
 			"--kubeconfig", unreachableKubeconfig(t), "--auth", "token", "--share-admins", "a,,b",
 		},
 	} {
-		var stdout, stderr console
-		if code := run(t.Context(), args, &stdout, &stderr); code != 2 || !strings.Contains(stderr.String(), want) ||
-			strings.Count(stderr.String(), "\n") != 1 {
-			t.Errorf("%q: exit code %d, stderr %q; want 2 and %q", args, code, stderr.String(), want)
-		}
+		t.Run(strings.TrimPrefix(want, home), func(t *testing.T) {
+			var stdout, stderr console
+			if code := run(t.Context(), args, &stdout, &stderr); code != 2 || !strings.Contains(stderr.String(), want) ||
+				strings.Count(stderr.String(), "\n") != 1 {
+				t.Errorf("%q: exit code %d, stderr %q; want 2 and %q", args, code, stderr.String(), want)
+			}
+		})
 	}
 	file := filepath.Join(home, "shares.json")
 	if err := os.WriteFile(file, []byte("{"), 0o600); err != nil {
@@ -247,14 +251,16 @@ func TestShareSendsTheTokenOnlyOverTLS(t *testing.T) {
 		"https://glasshouse.example.com": false, "http://localhost:8080": false, "http://127.0.0.1:8080/base": false,
 		"http://[::1]:8080": false,
 	} {
-		c, err := (&shareSettings{server: server, tokenFile: token}).client()
-		if refused != (err != nil && strings.Contains(err.Error(), "unencrypted")) ||
-			!refused && (err != nil || c.Token != "abc") {
-			t.Errorf("client for %s with a token: got %+v, error %v", server, c, err)
-		}
-		if c, err := (&shareSettings{server: server}).client(); err != nil || c.Token != "" {
-			t.Errorf("client for %s without a token: got %+v, error %v", server, c, err)
-		}
+		t.Run(server, func(t *testing.T) {
+			c, err := (&shareSettings{server: server, tokenFile: token}).client()
+			if refused != (err != nil && strings.Contains(err.Error(), "unencrypted")) ||
+				!refused && (err != nil || c.Token != "abc") {
+				t.Errorf("with a token: got %+v, error %v, want refused: %t", c, err, refused)
+			}
+			if c, err := (&shareSettings{server: server}).client(); err != nil || c.Token != "" {
+				t.Errorf("without a token: got %+v, error %v, want no error", c, err)
+			}
+		})
 	}
 }
 
