@@ -427,27 +427,29 @@ func TestPermissionRevokedDuringFirstList(t *testing.T) {
 // Invariant: I18.
 func TestLogEndsWithViewersPermission(t *testing.T) {
 	for _, follow := range []bool{true, false} {
-		synctest.Test(t, func(t *testing.T) {
-			server, cluster, _ := newGuardedCluster(t)
-			server.Handle("/api/v1/namespaces/a/pods/p/log", func(w http.ResponseWriter, r *http.Request) {
-				_, _ = io.WriteString(w, "a line\n")
-				w.(http.Flusher).Flush() //nolint:errcheck,forcetypeassert // The server's writer is a Flusher.
-				<-r.Context().Done()
+		t.Run(fmt.Sprintf("follow %t", follow), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				server, cluster, _ := newGuardedCluster(t)
+				server.Handle("/api/v1/namespaces/a/pods/p/log", func(w http.ResponseWriter, r *http.Request) {
+					_, _ = io.WriteString(w, "a line\n")
+					w.(http.Flusher).Flush() //nolint:errcheck,forcetypeassert // The server's writer is a Flusher.
+					<-r.Context().Done()
+				})
+				ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
+				defer cancel()
+				body, err := cluster.For(user("ann")).Logs(ctx, "a", "p", watch.LogOptions{Follow: follow})
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer body.Close() //nolint:errcheck // The body is read to its end.
+				server.Allow(nil)
+				began := time.Now()
+				text, err := io.ReadAll(body)
+				wantProblem(t, err, status.Refused, "Forbidden", "You cannot get pods/log")
+				if passed := time.Since(began); passed > 15*time.Second || string(text) != "a line\n" {
+					t.Errorf("got %q after %s, want one line within 15 s", text, passed)
+				}
 			})
-			ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
-			defer cancel()
-			body, err := cluster.For(user("ann")).Logs(ctx, "a", "p", watch.LogOptions{Follow: follow})
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer body.Close() //nolint:errcheck // The body is read to its end.
-			server.Allow(nil)
-			began := time.Now()
-			text, err := io.ReadAll(body)
-			wantProblem(t, err, status.Refused, "Forbidden", "You cannot get pods/log")
-			if passed := time.Since(began); passed > 15*time.Second || string(text) != "a line\n" {
-				t.Errorf("follow %t: got %q, after %s", follow, text, passed)
-			}
 		})
 	}
 }

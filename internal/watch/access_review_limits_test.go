@@ -68,43 +68,45 @@ func TestUserReviewsAreLimited(t *testing.T) {
 	// The key is the number of users who send many requests. The value is the maximum number of concurrent reviews: 32
 	// for one such user and one for ann, or 128 for all users together.
 	for users, limit := range map[int]int{1: 33, 20: 128} {
-		synctest.Test(t, func(t *testing.T) {
-			server, counter := apitest.New(t, kinds()...), &reviewCounter{byUser: map[string]int{}}
-			server.Config.WrapTransport = counter.wrap
-			server.Set(pods, pod("a", "p", "Running"))
-			allow(server, "ann list pods a")
-			cluster := runClusterWith(t, server, watch.Options{Linger: time.Minute, Log: slog.New(slog.DiscardHandler)})
-			program := subscribe(t, cluster, query.Query{}, "")
-			program.settle()
-			var requests sync.WaitGroup
-			for n := range 400 {
-				requests.Go(func() {
-					access := cluster.For(user(fmt.Sprint("flood", n%users)))
-					_, err := access.Snapshot(t.Context(), query.Query{Resource: pods, Name: fmt.Sprint("p", n)}, 0)
-					wantProblem(t, err, status.Unavailable, "Permissions unknown", "")
-				})
-			}
-			synctest.Wait()
-			if users == 1 {
-				began := time.Now()
-				_, err := cluster.For(user("ann")).Snapshot(
-					t.Context(), query.Query{Resource: pods, Namespaces: []string{"a"}}, 0,
-				)
-				if passed := time.Since(began); err != nil || passed > time.Second {
-					t.Errorf("snapshot of ann: got error %v after %s, want none within 1 s", err, passed)
+		t.Run(fmt.Sprint(users, " users"), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				server, counter := apitest.New(t, kinds()...), &reviewCounter{byUser: map[string]int{}}
+				server.Config.WrapTransport = counter.wrap
+				server.Set(pods, pod("a", "p", "Running"))
+				allow(server, "ann list pods a")
+				cluster := runClusterWith(t, server, watch.Options{Linger: time.Minute, Log: slog.New(slog.DiscardHandler)})
+				program := subscribe(t, cluster, query.Query{}, "")
+				program.settle()
+				var requests sync.WaitGroup
+				for n := range 400 {
+					requests.Go(func() {
+						access := cluster.For(user(fmt.Sprint("flood", n%users)))
+						_, err := access.Snapshot(t.Context(), query.Query{Resource: pods, Name: fmt.Sprint("p", n)}, 0)
+						wantProblem(t, err, status.Unavailable, "Permissions unknown", "")
+					})
 				}
-			}
-			began := time.Now()
-			requests.Wait()
-			if passed := time.Since(began); passed > 10*time.Second {
-				t.Errorf("all requests ended after %s, want at most 10 s", passed)
-			}
-			if counter.maxInFlight != limit || counter.maxOfUser > 32 {
-				t.Errorf(
-					"got at most %d concurrent reviews, %d for one user; want %d and at most 32",
-					counter.maxInFlight, counter.maxOfUser, limit,
-				)
-			}
+				synctest.Wait()
+				if users == 1 {
+					began := time.Now()
+					_, err := cluster.For(user("ann")).Snapshot(
+						t.Context(), query.Query{Resource: pods, Namespaces: []string{"a"}}, 0,
+					)
+					if passed := time.Since(began); err != nil || passed > time.Second {
+						t.Errorf("snapshot of ann: got error %v after %s, want none within 1 s", err, passed)
+					}
+				}
+				began := time.Now()
+				requests.Wait()
+				if passed := time.Since(began); passed > 10*time.Second {
+					t.Errorf("all requests ended after %s, want at most 10 s", passed)
+				}
+				if counter.maxInFlight != limit || counter.maxOfUser > 32 {
+					t.Errorf(
+						"got at most %d concurrent reviews, %d for one user; want %d and at most 32",
+						counter.maxInFlight, counter.maxOfUser, limit,
+					)
+				}
+			})
 		})
 	}
 }

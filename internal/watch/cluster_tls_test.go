@@ -7,6 +7,7 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/pem"
+	"fmt"
 	mathbig "math/big"
 	"os"
 	"path/filepath"
@@ -76,22 +77,24 @@ func TestUntrustedAPIServerGetsNoRequests(t *testing.T) {
 		"api.test":   "certificate signed by unknown authority",
 		"other.test": "certificate is valid for other.test, not api.test",
 	} {
-		synctest.Test(t, func(t *testing.T) {
-			cert, trusted := newAuthority(t, name)
-			if name == "api.test" {
-				_, trusted = newAuthority(t, name)
-			}
-			server, cluster, _, _ := runTLSCluster(t, cert, trusted)
-			advance(time.Minute)
-			_, err := cluster.For(watch.Viewer{Program: true}).Snapshot(
-				t.Context(), query.Query{Resource: pods}, time.Minute,
-			)
-			if err == nil || !strings.Contains(err.Error(), want) {
-				t.Errorf("got %v, want %q", err, want)
-			}
-			if requests := server.Requests(""); len(requests) > 0 {
-				t.Errorf("got requests %q, want none", requests)
-			}
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				cert, trusted := newAuthority(t, name)
+				if name == "api.test" {
+					_, trusted = newAuthority(t, name)
+				}
+				server, cluster, _, _ := runTLSCluster(t, cert, trusted)
+				advance(time.Minute)
+				_, err := cluster.For(watch.Viewer{Program: true}).Snapshot(
+					t.Context(), query.Query{Resource: pods}, time.Minute,
+				)
+				if err == nil || !strings.Contains(err.Error(), want) {
+					t.Errorf("got %v, want %q", err, want)
+				}
+				if requests := server.Requests(""); len(requests) > 0 {
+					t.Errorf("got requests %q, want none", requests)
+				}
+			})
 		})
 	}
 }
@@ -100,33 +103,35 @@ func TestUntrustedAPIServerGetsNoRequests(t *testing.T) {
 // Invariant: I24.
 func TestRotatedAuthorityIsTrusted(t *testing.T) {
 	for _, both := range []bool{false, true} {
-		synctest.Test(t, func(t *testing.T) {
-			first, firstPEM := newAuthority(t, "api.test")
-			next, nextPEM := newAuthority(t, "api.test")
-			server, cluster, setCertificate, writeAuthorities := runTLSCluster(t, first, firstPEM)
-			r := subscribe(t, cluster, query.Query{Resource: pods}, "")
-			r.settle()
-			r.wantRows("a/p=Running")
-			// If the CA file has the old and the new authority before the certificate changes, there is no interruption.
-			if both {
-				writeAuthorities(append(firstPEM, nextPEM...))
+		t.Run(fmt.Sprintf("both CA certificates trusted %t", both), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				first, firstPEM := newAuthority(t, "api.test")
+				next, nextPEM := newAuthority(t, "api.test")
+				server, cluster, setCertificate, writeAuthorities := runTLSCluster(t, first, firstPEM)
+				r := subscribe(t, cluster, query.Query{Resource: pods}, "")
+				r.settle()
+				r.wantRows("a/p=Running")
+				// If the CA file has the old and the new authority before the certificate changes, there is no interruption.
+				if both {
+					writeAuthorities(append(firstPEM, nextPEM...))
+					advance(6 * time.Minute)
+				}
+				setCertificate(next)
+				advance(20 * time.Second)
+				r.settle()
+				if refused := strings.Contains(r.reason, "unknown authority"); refused == both ||
+					(r.state == "live") != both {
+					t.Errorf("after the change: got state %s: %s, want live: %t", r.state, r.reason, both)
+				}
+				writeAuthorities(nextPEM)
 				advance(6 * time.Minute)
-			}
-			setCertificate(next)
-			advance(20 * time.Second)
-			r.settle()
-			if refused := strings.Contains(r.reason, "unknown authority"); refused == both ||
-				(r.state == "live") != both {
-				t.Errorf("both CA certificates trusted: %t, got state %s: %s", both, r.state, r.reason)
-			}
-			writeAuthorities(nextPEM)
-			advance(6 * time.Minute)
-			server.Set(pods, pod("a", "p", "Failed"))
-			r.settle()
-			r.wantRows("a/p=Failed")
-			if r.state != "live" {
-				t.Errorf("got state %s: %s, want live", r.state, r.reason)
-			}
+				server.Set(pods, pod("a", "p", "Failed"))
+				r.settle()
+				r.wantRows("a/p=Failed")
+				if r.state != "live" {
+					t.Errorf("got state %s: %s, want live", r.state, r.reason)
+				}
+			})
 		})
 	}
 }

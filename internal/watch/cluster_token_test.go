@@ -170,8 +170,10 @@ func TestOrderOfGroupsDoesNotMatter(t *testing.T) {
 		"no extra":             {Name: "anna", UID: "7", Groups: anna.Groups},
 		"other extra":          {Name: "anna", UID: "7", Groups: anna.Groups, Extra: map[string][]string{"x": {"1"}}},
 	} {
-		if anna.Same(&other) {
-			t.Errorf("%s: Same: got true, want false", name)
-		}
+		t.Run(name, func(t *testing.T) {
+			if anna.Same(&other) {
+				t.Error("Same: got true, want false")
+			}
+		})
 	}
 }

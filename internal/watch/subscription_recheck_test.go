@@ -62,23 +62,25 @@ func awaitText(t *testing.T, sub *watch.Subscription, text string) time.Duration
 func TestPermissionsAreRecheckedInTime(t *testing.T) {
 	for _, busy := range []bool{false, true} {
 		for _, view := range []stream.View{stream.Rows, stream.Table, stream.Windowed, stream.Changes} {
-			synctest.Test(t, func(t *testing.T) {
-				server, cluster, _ := newGuardedCluster(t)
-				sub := openAs(t, cluster.For(user("ann")), query.Query{Resource: pods}, view)
-				awaitText(t, sub, `"live"`)
-				server.Allow(nil)
-				ended := make(chan struct{})
-				go func() {
-					defer close(ended)
-					for n := 0; busy && n < 300; n++ {
-						server.Set(pods, pod("b", "q", strings.Repeat("x", n)))
-						<-time.After(50 * time.Millisecond)
+			t.Run(fmt.Sprintf("%s, busy %t", view, busy), func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					server, cluster, _ := newGuardedCluster(t)
+					sub := openAs(t, cluster.For(user("ann")), query.Query{Resource: pods}, view)
+					awaitText(t, sub, `"live"`)
+					server.Allow(nil)
+					ended := make(chan struct{})
+					go func() {
+						defer close(ended)
+						for n := 0; busy && n < 300; n++ {
+							server.Set(pods, pod("b", "q", strings.Repeat("x", n)))
+							<-time.After(50 * time.Millisecond)
+						}
+					}()
+					if passed := awaitText(t, sub, `"forbidden"`); passed > 12*time.Second {
+						t.Errorf("hidden objects were sent for %s, want at most 12 s", passed)
 					}
-				}()
-				if passed := awaitText(t, sub, `"forbidden"`); passed > 12*time.Second {
-					t.Errorf("view %s, busy %t: hidden objects were sent for %s, want at most 12 s", view, busy, passed)
-				}
-				<-ended
+					<-ended
+				})
 			})
 		}
 	}

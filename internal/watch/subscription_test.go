@@ -221,21 +221,23 @@ func TestUnavailableServerMakesNoFieldSelectorInvalid(t *testing.T) {
 	for _, code := range []int{
 		http.StatusBadRequest, http.StatusUnprocessableEntity, http.StatusInternalServerError, 0,
 	} {
-		synctest.Test(t, func(t *testing.T) {
-			server, cluster := serveCluster(t)
-			subscribeView(t, cluster, query.Query{Resource: pods}, stream.Rows)
-			if server.Down(code == 0); code != 0 {
-				server.Refuse(pods, "", code, "no such field")
-			}
-			snapshot, err := cluster.For(watch.Viewer{Program: true}).Snapshot(t.Context(),
-				query.Query{Resource: pods, Fields: "status.phase=Running"}, 30*time.Second)
-			switch {
-			case code == http.StatusBadRequest || code == http.StatusUnprocessableEntity:
-				wantProblem(t, err, status.Invalid, "Invalid field selector", "no such field")
-			case err != nil || snapshot.Status.State != status.Failed:
-				t.Errorf("status %d: got %+v, error %v, want state failed", code, snapshot, err)
-			}
-			server.Down(false)
+		t.Run(fmt.Sprint("status ", code), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				server, cluster := serveCluster(t)
+				subscribeView(t, cluster, query.Query{Resource: pods}, stream.Rows)
+				if server.Down(code == 0); code != 0 {
+					server.Refuse(pods, "", code, "no such field")
+				}
+				snapshot, err := cluster.For(watch.Viewer{Program: true}).Snapshot(t.Context(),
+					query.Query{Resource: pods, Fields: "status.phase=Running"}, 30*time.Second)
+				switch {
+				case code == http.StatusBadRequest || code == http.StatusUnprocessableEntity:
+					wantProblem(t, err, status.Invalid, "Invalid field selector", "no such field")
+				case err != nil || snapshot.Status.State != status.Failed:
+					t.Errorf("got %+v, error %v, want state failed", snapshot, err)
+				}
+				server.Down(false)
+			})
 		})
 	}
 }
@@ -499,84 +501,85 @@ func TestObjectViewSendsPatches(t *testing.T) {
 }
 
 func TestInvalidSubscriptionsAreRefused(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		_, cluster := serveCluster(t)
-		names := make([]string, 201)
-		for i := range names {
-			names[i] = fmt.Sprint("n", i)
-		}
-		for _, test := range []struct {
-			name   string
-			query  query.Query
-			view   stream.View
-			title  string
-			detail string
-		}{
-			{"unknown view", query.Query{Resource: pods}, "colors", "Unknown view", `"colors"`},
-			{
-				"object without a name",
-				query.Query{Resource: pods},
-				stream.Object, "Name and view do not match",
-				"needs a name",
-			},
-			{
-				"rows with a name",
-				query.Query{Resource: pods, Name: "p"},
-				stream.Rows, "Name and view do not match",
-				"do not allow one",
-			},
-			{
-				"a table with a name",
-				query.Query{Resource: pods, Name: "p"},
-				stream.Table, "Name and view do not match",
-				"do not allow one",
-			},
-			{
-				"object without a namespace",
-				query.Query{Resource: pods, Name: "p"},
-				stream.Object, "Invalid object reference",
-				"exactly one namespace",
-			},
-			{"label selector", query.Query{Resource: pods, Labels: "a=b=c"}, stream.Rows, "Invalid label selector", "a=b=c"},
-			{"field selector", query.Query{Resource: pods, Fields: "a~b"}, stream.Rows, "Invalid field selector", "a~b"},
-			{
-				"invalid namespace",
-				query.Query{Resource: pods, Namespaces: []string{"../x"}},
-				stream.Rows, "Invalid namespace",
-				"../x",
-			},
-			{
-				"too many namespaces",
-				query.Query{Resource: pods, Namespaces: names},
-				stream.Rows, "Too many namespaces",
-				"201",
-			},
-			{
-				"namespace of a cluster-scoped resource",
-				query.Query{Resource: "core/v1/namespaces", Namespaces: []string{"a"}},
-				stream.Rows, "Not namespaced", "omit ns",
-			},
-			{
-				"invalid name",
-				query.Query{Resource: pods, Namespaces: []string{"a"}, Name: "../x"},
-				stream.Object,
-				"Invalid name", "../x",
-			},
-			{
-				"label selector too long",
-				query.Query{Resource: pods, Labels: strings.Repeat("a", 5000)},
-				stream.Rows,
-				"Selector too long", "4096",
-			},
-		} {
-			sub, err := cluster.For(watch.Viewer{Program: true}).Subscribe(t.Context(), test.query, test.view, "")
-			if sub != nil {
-				sub.Close()
-			}
-			t.Log(test.name)
-			wantProblem(t, err, status.Invalid, test.title, test.detail)
-		}
-	})
+	names := make([]string, 201)
+	for i := range names {
+		names[i] = fmt.Sprint("n", i)
+	}
+	for _, test := range []struct {
+		name   string
+		query  query.Query
+		view   stream.View
+		title  string
+		detail string
+	}{
+		{"unknown view", query.Query{Resource: pods}, "colors", "Unknown view", `"colors"`},
+		{
+			"object without a name",
+			query.Query{Resource: pods},
+			stream.Object, "Name and view do not match",
+			"needs a name",
+		},
+		{
+			"rows with a name",
+			query.Query{Resource: pods, Name: "p"},
+			stream.Rows, "Name and view do not match",
+			"do not allow one",
+		},
+		{
+			"a table with a name",
+			query.Query{Resource: pods, Name: "p"},
+			stream.Table, "Name and view do not match",
+			"do not allow one",
+		},
+		{
+			"object without a namespace",
+			query.Query{Resource: pods, Name: "p"},
+			stream.Object, "Invalid object reference",
+			"exactly one namespace",
+		},
+		{"label selector", query.Query{Resource: pods, Labels: "a=b=c"}, stream.Rows, "Invalid label selector", "a=b=c"},
+		{"field selector", query.Query{Resource: pods, Fields: "a~b"}, stream.Rows, "Invalid field selector", "a~b"},
+		{
+			"invalid namespace",
+			query.Query{Resource: pods, Namespaces: []string{"../x"}},
+			stream.Rows, "Invalid namespace",
+			"../x",
+		},
+		{
+			"too many namespaces",
+			query.Query{Resource: pods, Namespaces: names},
+			stream.Rows, "Too many namespaces",
+			"201",
+		},
+		{
+			"namespace of a cluster-scoped resource",
+			query.Query{Resource: "core/v1/namespaces", Namespaces: []string{"a"}},
+			stream.Rows, "Not namespaced", "omit ns",
+		},
+		{
+			"invalid name",
+			query.Query{Resource: pods, Namespaces: []string{"a"}, Name: "../x"},
+			stream.Object,
+			"Invalid name", "../x",
+		},
+		{
+			"label selector too long",
+			query.Query{Resource: pods, Labels: strings.Repeat("a", 5000)},
+			stream.Rows,
+			"Selector too long", "4096",
+		},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				_, cluster := serveCluster(t)
+				sub, err := cluster.For(watch.Viewer{Program: true}).Subscribe(t.Context(), test.query, test.view, "")
+				if sub != nil {
+					sub.Close()
+				}
+				wantProblem(t, err, status.Invalid, test.title, test.detail)
+			})
+		})
+	}
 }
 
 func TestUnknownNamespaceIsReported(t *testing.T) {

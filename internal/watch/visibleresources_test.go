@@ -1,6 +1,7 @@
 package watch_test
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -102,23 +103,25 @@ func TestGroupErrorContainsItsReason(t *testing.T) {
 }
 
 func TestUnknownResourceSuggestsSimilarOnes(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		server, cluster := serveCluster(t)
-		server.AddKind(apitest.Kind{Ref: "example.com/v1/pods", Kind: "Pod"})
-		for ref, detail := range map[string]string{
-			"core/v2/pods":    "Did you mean core/v1/pods or example.com/v1/pods?",
-			"core/v1/Pod":     "Did you mean core/v1/pods",
-			"core/v1/po":      "Did you mean core/v1/pods?",
-			"core/v1/nothing": "GET /api/v1/resources lists",
-			"pods":            "write group/version/resource",
-			"":                "write group/version/resource",
-			"core/v1/pods/x":  "write group/version/resource",
-			"a/b/../..":       "write group/version/resource",
-		} {
-			_, err := cluster.For(watch.Viewer{Program: true}).Resource(t.Context(), ref)
-			wantProblem(t, err, status.Unknown, "Unknown resource", detail)
-		}
-	})
+	for ref, detail := range map[string]string{
+		"core/v2/pods":    "Did you mean core/v1/pods or example.com/v1/pods?",
+		"core/v1/Pod":     "Did you mean core/v1/pods",
+		"core/v1/po":      "Did you mean core/v1/pods?",
+		"core/v1/nothing": "GET /api/v1/resources lists",
+		"pods":            "write group/version/resource",
+		"":                "write group/version/resource",
+		"core/v1/pods/x":  "write group/version/resource",
+		"a/b/../..":       "write group/version/resource",
+	} {
+		t.Run(cmp.Or(ref, "empty"), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				server, cluster := serveCluster(t)
+				server.AddKind(apitest.Kind{Ref: "example.com/v1/pods", Kind: "Pod"})
+				_, err := cluster.For(watch.Viewer{Program: true}).Resource(t.Context(), ref)
+				wantProblem(t, err, status.Unknown, "Unknown resource", detail)
+			})
+		})
+	}
 }
 
 func TestNewResourceIsFoundAtOnce(t *testing.T) {

@@ -58,11 +58,13 @@ func TestPodFollowsObjectsOfItsExplanation(t *testing.T) {
 		{"driver-not-registered", graph.NewID(pod, "shop", "on-tainted"), graph.NewID(node, "", "n1")},
 		{"pod-only-labeled-node", graph.NewID(pod, "shop", "gpu"), graph.NewID(node, "", "n1")},
 	} {
-		c, _ := load(t, "testdata/"+test.file+".yaml")
-		f := &following{cluster: c}
-		cause.Of(f, c.Find(test.pod))
-		if !slices.Contains(f.followed, test.want) {
-			t.Errorf("%v: got followed objects %v, want %v", test.pod, f.followed, test.want)
-		}
+		t.Run(test.pod.Name(), func(t *testing.T) {
+			c, _ := load(t, "testdata/"+test.file+".yaml")
+			f := &following{cluster: c}
+			cause.Of(f, c.Find(test.pod))
+			if !slices.Contains(f.followed, test.want) {
+				t.Errorf("got followed objects %v, want %v", f.followed, test.want)
+			}
+		})
 	}
 }

@@ -50,10 +50,12 @@ func TestRulesTolerateVanishingObjects(t *testing.T) {
 		{"pod-environment-key-skipped", "checkout", graph.NewID(graph.Kind{Kind: "ConfigMap"}, "shop", "settings")},
 		{"pod-peers-unpublished", "ring-a", graph.NewID(graph.Kind{Kind: "Service"}, "shop", "ring")},
 	} {
-		c, _ := load(t, "testdata/"+test.file+".yaml")
-		pod := c.Find(graph.NewID(graph.Kind{Kind: "Pod"}, "shop", test.pod))
-		for reads := range maxReads {
-			cause.Of(&vanishing{c, test.vanishing, reads}, pod) // Must not panic.
-		}
+		t.Run(test.file, func(t *testing.T) {
+			c, _ := load(t, "testdata/"+test.file+".yaml")
+			pod := c.Find(graph.NewID(graph.Kind{Kind: "Pod"}, "shop", test.pod))
+			for reads := range maxReads {
+				cause.Of(&vanishing{c, test.vanishing, reads}, pod) // Must not panic.
+			}
+		})
 	}
 }

@@ -47,13 +47,15 @@ func (c *counter) Find(id graph.ID) neighbor.Neighbor {
 // A Gateway without the name of a Secret needs no list of all Services.
 func TestGatewayWithoutCredentialReadsNoServices(t *testing.T) {
 	for name, want := range map[string]bool{"web": true, "url": false} {
-		fixture, _ := load(t, "testdata/istio-credential.yaml")
-		c := &counter{cluster: fixture}
-		kind := graph.Kind{Group: "networking.istio.io", Kind: "Gateway"}
-		cause.Of(c, c.Find(graph.NewID(kind, "shop", name)))
-		if (c.lists > 0) != want {
-			t.Errorf("Gateway %s: got %d lists, want lists: %t", name, c.lists, want)
-		}
+		t.Run(name, func(t *testing.T) {
+			fixture, _ := load(t, "testdata/istio-credential.yaml")
+			c := &counter{cluster: fixture}
+			kind := graph.Kind{Group: "networking.istio.io", Kind: "Gateway"}
+			cause.Of(c, c.Find(graph.NewID(kind, "shop", name)))
+			if (c.lists > 0) != want {
+				t.Errorf("got %d lists, want lists: %t", c.lists, want)
+			}
+		})
 	}
 }
 

@@ -19,18 +19,20 @@ func TestServiceHasSourcesOfPod(t *testing.T) {
 	for name, severity := range map[string]verdict.Severity{
 		"caused by the Service": verdict.Failed, "that starts": verdict.Progressing,
 	} {
-		c, _ := load(t, "testdata/service-crashing.yaml")
-		pod := c.objects[graph.NewID(graph.Kind{Kind: "Pod"}, "shop", "web-1-a")]
-		service := c.Find(graph.NewID(graph.Kind{Kind: "Service"}, "shop", "web"))
-		v := verdict.Verdict{Severity: severity, Reason: "Waits", Sentence: "waits for hook", Sources: sources}
-		if severity.IsProblem() {
-			v.Cause = &verdict.Cause{Object: neighbor.ObjectOf(&service), Sentence: v.Sentence}
-		}
-		pod.verdict = verdict.Inherit(pod.verdict.Own(), &v)
-		got := cause.Of(c, service)
-		if want := sources.With(verdict.Source("core/v1/pods", "shop")); got == nil || got.Sources != want {
-			t.Errorf("pod %s: got %+v, want the sources %q", name, got, want)
-		}
+		t.Run(name, func(t *testing.T) {
+			c, _ := load(t, "testdata/service-crashing.yaml")
+			pod := c.objects[graph.NewID(graph.Kind{Kind: "Pod"}, "shop", "web-1-a")]
+			service := c.Find(graph.NewID(graph.Kind{Kind: "Service"}, "shop", "web"))
+			v := verdict.Verdict{Severity: severity, Reason: "Waits", Sentence: "waits for hook", Sources: sources}
+			if severity.IsProblem() {
+				v.Cause = &verdict.Cause{Object: neighbor.ObjectOf(&service), Sentence: v.Sentence}
+			}
+			pod.verdict = verdict.Inherit(pod.verdict.Own(), &v)
+			got := cause.Of(c, service)
+			if want := sources.With(verdict.Source("core/v1/pods", "shop")); got == nil || got.Sources != want {
+				t.Errorf("got %+v, want the sources %q", got, want)
+			}
+		})
 	}
 }
 

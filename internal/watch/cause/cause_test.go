@@ -230,20 +230,22 @@ func TestFixturesHaveExpectedVerdicts(t *testing.T) {
 			for name, order := range map[string]func([]graph.ID){
 				"in order": func([]graph.ID) {}, "reversed": slices.Reverse[[]graph.ID],
 			} {
-				c, want := load(t, file)
-				order(c.order)
-				c.evaluate(t)
-				for _, id := range c.order {
-					v := c.objects[id].verdict.Unpack()
-					if text, ok := want[id.Kind.Kind+"/"+id.Name()]; ok && text != describe(v) {
-						t.Errorf("%s: %s/%s:\ngot  %s\nwant %s", name, id.Kind.Kind, id.Name(), describe(v), text)
+				t.Run(name, func(t *testing.T) {
+					c, want := load(t, file)
+					order(c.order)
+					c.evaluate(t)
+					for _, id := range c.order {
+						v := c.objects[id].verdict.Unpack()
+						if text, ok := want[id.Kind.Kind+"/"+id.Name()]; ok && text != describe(v) {
+							t.Errorf("%s/%s:\ngot  %s\nwant %s", id.Kind.Kind, id.Name(), describe(v), text)
+						}
+						c.checkSources(t, id, &v)
+						delete(want, id.Kind.Kind+"/"+id.Name())
 					}
-					c.checkSources(t, id, &v)
-					delete(want, id.Kind.Kind+"/"+id.Name())
-				}
-				if len(want) > 0 {
-					t.Errorf("the fixture has no objects %v", want)
-				}
+					if len(want) > 0 {
+						t.Errorf("the fixture has no objects %v", want)
+					}
+				})
 			}
 		})
 	}
@@ -327,12 +329,14 @@ func TestVerdictFromOwnContentHasOnlySourceOwn(t *testing.T) {
 			graph.Kind{Group: "example.com", Kind: "Widget"}, "shop", "two", "example.com/v1/widgets shop",
 		},
 	} {
-		c, _ := load(t, "testdata/"+strings.TrimSuffix(file, "-inheritor")+".yaml")
-		c.evaluate(t)
-		o := c.objects[graph.NewID(test.kind, test.namespace, test.name)]
-		if v := o.verdict.Unpack(); !o.verdict.IsInherited() || v.Sources != test.want {
-			t.Errorf("%s: got sources %q of %s, want %q", file, v.Sources, describe(v), test.want)
-		}
+		t.Run(file, func(t *testing.T) {
+			c, _ := load(t, "testdata/"+strings.TrimSuffix(file, "-inheritor")+".yaml")
+			c.evaluate(t)
+			o := c.objects[graph.NewID(test.kind, test.namespace, test.name)]
+			if v := o.verdict.Unpack(); !o.verdict.IsInherited() || v.Sources != test.want {
+				t.Errorf("got sources %q of %s, want %q", v.Sources, describe(v), test.want)
+			}
+		})
 	}
 }
 
@@ -358,15 +362,17 @@ func TestTimeDependentVerdictsAreRevisited(t *testing.T) {
 		{"webhook-network-policy", graph.NewID(mutating, "", "uncalled"), "2026-01-01T01:05:00Z"},
 		{"webhook-network-policy", graph.NewID(mutating, "", "open"), ""},
 	} {
-		c, _ := load(t, "testdata/"+test.file+".yaml")
-		cause.Of(c, c.Find(test.id))
-		var got []string
-		for _, at := range c.revisits {
-			got = append(got, at.UTC().Format(time.RFC3339))
-		}
-		if strings.Join(got, " ") != test.want {
-			t.Errorf("%v: got revisits at %q, want %q", test.id, got, test.want)
-		}
+		t.Run(test.id.Name(), func(t *testing.T) {
+			c, _ := load(t, "testdata/"+test.file+".yaml")
+			cause.Of(c, c.Find(test.id))
+			var got []string
+			for _, at := range c.revisits {
+				got = append(got, at.UTC().Format(time.RFC3339))
+			}
+			if strings.Join(got, " ") != test.want {
+				t.Errorf("got revisits at %q, want %q", got, test.want)
+			}
+		})
 	}
 }
 

@@ -2,6 +2,7 @@ package cellsort_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"slices"
 	"strings"
@@ -66,9 +67,11 @@ func TestArraysSortAsTextAndInvalidCellsAsUnknown(t *testing.T) {
 		t.Errorf("Compare: %v does not sort before %v", a, b)
 	}
 	for _, cell := range []string{"", "null", `"`} {
-		if got := cellsort.RankCell([]byte(cell), false); got != (cellsort.Rank{}) {
-			t.Errorf("RankCell(%q): got %v, want an unknown rank", cell, got)
-		}
+		t.Run(fmt.Sprintf("%q", cell), func(t *testing.T) {
+			if got := cellsort.RankCell([]byte(cell), false); got != (cellsort.Rank{}) {
+				t.Errorf("got %v, want an unknown rank", got)
+			}
+		})
 	}
 }
 

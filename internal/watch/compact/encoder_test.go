@@ -1,6 +1,7 @@
 package compact_test
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -40,30 +41,32 @@ func checkObject(t *testing.T, o *compact.Object, text, cells string) {
 // It also uses the dictionary for later objects of the list and of the watch.
 func TestObjectsAreEqualAfterCompression(t *testing.T) {
 	for _, count := range []int{1, 31, 32, 255, 256, 300} {
-		e := compact.NewEncoder()
-		e.BeginList()
-		var objects []*compact.Object
-		for n := range count {
-			objects = append(objects, encode(t, e, podText(n), fmt.Sprintf(`["p%d"]`, n)))
-		}
-		if got, want := e.Collecting(), count < 256; got != want {
-			t.Errorf("Collecting after %d objects: got %t, want %t", count, got, want)
-		}
-		e.EndList()
-		var size int64
-		for _, o := range objects {
-			size += int64(o.Size())
-		}
-		if got := e.ListBytes(); e.Collecting() || got != size {
-			t.Errorf("after a list of %d: Collecting %t, ListBytes %d, want false, %d", count, e.Collecting(), got, size)
-		}
-		objects = append(objects, encode(t, e, podText(count), fmt.Sprintf(`["p%d"]`, count)))
-		for n, o := range objects {
-			checkObject(t, o, podText(n), fmt.Sprintf(`["p%d"]`, n))
-		}
-		if last := objects[len(objects)-1]; count >= 32 && last.Size() > len(podText(0))/2 {
-			t.Errorf("after a list of %d: an object uses %d bytes, want at most half of %d", count, last.Size(), len(podText(0)))
-		}
+		t.Run(fmt.Sprint(count, " objects"), func(t *testing.T) {
+			e := compact.NewEncoder()
+			e.BeginList()
+			var objects []*compact.Object
+			for n := range count {
+				objects = append(objects, encode(t, e, podText(n), fmt.Sprintf(`["p%d"]`, n)))
+			}
+			if got, want := e.Collecting(), count < 256; got != want {
+				t.Errorf("Collecting: got %t, want %t", got, want)
+			}
+			e.EndList()
+			var size int64
+			for _, o := range objects {
+				size += int64(o.Size())
+			}
+			if got := e.ListBytes(); e.Collecting() || got != size {
+				t.Errorf("after the list: Collecting %t, ListBytes %d, want false, %d", e.Collecting(), got, size)
+			}
+			objects = append(objects, encode(t, e, podText(count), fmt.Sprintf(`["p%d"]`, count)))
+			for n, o := range objects {
+				checkObject(t, o, podText(n), fmt.Sprintf(`["p%d"]`, n))
+			}
+			if last := objects[len(objects)-1]; count >= 32 && last.Size() > len(podText(0))/2 {
+				t.Errorf("after the list: an object uses %d bytes, want at most half of %d", last.Size(), len(podText(0)))
+			}
+		})
 	}
 }
 
@@ -85,9 +88,11 @@ func TestObjectContainsItsMetadata(t *testing.T) {
 
 func TestReadMetadataRefusesInvalidObjects(t *testing.T) {
 	for _, text := range []string{``, `[]`, `{}`, `{"metadata":{"namespace":"a"}}`, `{"metadata":{"name":1}}`} {
-		if m, err := compact.ReadMetadata([]byte(text)); err == nil {
-			t.Errorf("ReadMetadata(%s): got %+v, want an error", text, m)
-		}
+		t.Run(cmp.Or(text, "empty"), func(t *testing.T) {
+			if m, err := compact.ReadMetadata([]byte(text)); err == nil {
+				t.Errorf("got %+v, want an error", m)
+			}
+		})
 	}
 }
 

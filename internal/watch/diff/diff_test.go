@@ -239,11 +239,12 @@ func TestReplacedOpsDoNotAccumulate(t *testing.T) {
 		"elements": `{"` + key + `":[` + strings.Repeat("1,", 10_000) + `1]}`,
 		"members":  `{"` + key + `":{` + members.String() + `"x":1}}`,
 	} {
-		after := strings.NewReplacer(":1", ":2", "1,", "2,").Replace(before)
-		patch, err := diff.Patch([]byte(before), []byte(after))
-		if err != nil || cap(patch) > 10*len(before) {
-			t.Errorf("%s: got a patch buffer of %d bytes, error %v, for a document of %d bytes",
-				name, cap(patch), err, len(before))
-		}
+		t.Run(name, func(t *testing.T) {
+			after := strings.NewReplacer(":1", ":2", "1,", "2,").Replace(before)
+			patch, err := diff.Patch([]byte(before), []byte(after))
+			if err != nil || cap(patch) > 10*len(before) {
+				t.Errorf("got a patch buffer of %d bytes, error %v, for a document of %d bytes", cap(patch), err, len(before))
+			}
+		})
 	}
 }

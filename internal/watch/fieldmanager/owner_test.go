@@ -32,10 +32,12 @@ func TestOwnersAreListedNewestFirst(t *testing.T) {
 			`"operation":"Apply","time":"2026-11-21T10:00:00Z","parts":["metadata","spec"]}]`},
 		"empty": {``, `[]`},
 	} {
-		got, err := json.Marshal(fieldmanager.Owners([]byte(test.managed)))
-		if err != nil || string(got) != test.want {
-			t.Errorf("%s: got %s, error %v\nwant %s", name, got, err, test.want)
-		}
+		t.Run(name, func(t *testing.T) {
+			got, err := json.Marshal(fieldmanager.Owners([]byte(test.managed)))
+			if err != nil || string(got) != test.want {
+				t.Errorf("got %s, error %v\nwant %s", got, err, test.want)
+			}
+		})
 	}
 }
 
@@ -60,15 +62,17 @@ func TestSpecAuthorIsUnknownIfOrderIsUnknown(t *testing.T) {
 		"controller":              {entry("kube-controller-manager", "scale", eleven, "spec"), "argocd"},
 		"controller without time": {entry("kube-controller-manager", "scale", "", "spec"), "argocd"},
 	} {
-		isController := func(manager string) bool { return strings.HasPrefix(manager, "kube-") }
-		for _, managed := range []string{`[` + argocd + `,` + test.other + `]`, `[` + test.other + `,` + argocd + `]`} {
-			got := ""
-			if author := fieldmanager.NewestSpec([]byte(managed), isController); author != nil {
-				got = author.Manager
+		t.Run(name, func(t *testing.T) {
+			isController := func(manager string) bool { return strings.HasPrefix(manager, "kube-") }
+			for _, managed := range []string{`[` + argocd + `,` + test.other + `]`, `[` + test.other + `,` + argocd + `]`} {
+				got := ""
+				if author := fieldmanager.NewestSpec([]byte(managed), isController); author != nil {
+					got = author.Manager
+				}
+				if got != test.want {
+					t.Errorf("got %q, want %q, for %s", got, test.want, managed)
+				}
 			}
-			if got != test.want {
-				t.Errorf("%s: got %q, want %q, for %s", name, got, test.want, managed)
-			}
-		}
+		})
 	}
 }

@@ -187,9 +187,11 @@ func TestLookupsAreLimited(t *testing.T) {
 			"users": g.Users(graph.NewID(configMap, "a", "m"), limit), "node": g.Users(graph.NewID(node, "", "n"), limit),
 			"owned": g.Owned("r", limit), "selected": g.Selected("a", s.Selects, limit),
 		} {
-			if len(got) != want {
-				t.Errorf("%s with limit %d: got %d", name, limit, len(got))
-			}
+			t.Run(fmt.Sprintf("%s with limit %d", name, limit), func(t *testing.T) {
+				if len(got) != want {
+					t.Errorf("got %d, want %d", len(got), want)
+				}
+			})
 		}
 	}
 }

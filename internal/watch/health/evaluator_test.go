@@ -33,21 +33,25 @@ func TestRulesTakePrecedence(t *testing.T) {
 	configMap := "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: argocd-cm}\ndata:\n  url: https://example.com\n" +
 		"  resource.customizations.ignoreDifferences.all: x\n  " + strings.ReplaceAll(ruleText, "\n", "\n  ")
 	for name, text := range map[string]string{"mapping": ruleText, "ConfigMap": configMap} {
-		e := evaluatorWith(t, text)
-		for object, want := range map[string]string{
-			readyPod: "core",
-			`{"apiVersion":"apps/v1","kind":"Deployment","metadata":{}}`:        "exact",
-			`{"apiVersion":"cert-manager.io/v1","kind":"Issuer","metadata":{}}`: "kinds",
-			`{"apiVersion":"a.example.com/v1","kind":"Widget","metadata":{}}`:   "group",
-			`{"apiVersion":"a.example.com/v1","kind":"Gadget","metadata":{}}`:   "",
-			`{"apiVersion":"example.com/v1","kind":"Widget","metadata":{}}`:     "",
-			`{"apiVersion":"keda.sh/v1","kind":"ScaledObject","metadata":{}}`:   "Creating HorizontalPodAutoscaler Object",
-			`{"apiVersion":"apps/v1","kind":"ReplicaSet","metadata":{}}`:        "0 of 1 replicas ready",
-		} {
-			if got := e.Evaluate([]byte(object), time.Time{}, time.Time{}); got.Sentence != want {
-				t.Errorf("%s: %s: got %+v, want %q", name, object, got, want)
+		t.Run(name, func(t *testing.T) {
+			e := evaluatorWith(t, text)
+			for object, want := range map[string]string{
+				readyPod: "core",
+				`{"apiVersion":"apps/v1","kind":"Deployment","metadata":{}}`:        "exact",
+				`{"apiVersion":"cert-manager.io/v1","kind":"Issuer","metadata":{}}`: "kinds",
+				`{"apiVersion":"a.example.com/v1","kind":"Widget","metadata":{}}`:   "group",
+				`{"apiVersion":"a.example.com/v1","kind":"Gadget","metadata":{}}`:   "",
+				`{"apiVersion":"example.com/v1","kind":"Widget","metadata":{}}`:     "",
+				`{"apiVersion":"keda.sh/v1","kind":"ScaledObject","metadata":{}}`:   "Creating HorizontalPodAutoscaler Object",
+				`{"apiVersion":"apps/v1","kind":"ReplicaSet","metadata":{}}`:        "0 of 1 replicas ready",
+			} {
+				t.Run(fmt.Sprintf("%.80s", object), func(t *testing.T) {
+					if got := e.Evaluate([]byte(object), time.Time{}, time.Time{}); got.Sentence != want {
+						t.Errorf("%s: got %+v, want %q", object, got, want)
+					}
+				})
 			}
-		}
+		})
 	}
 }
 
@@ -80,24 +84,28 @@ func TestConditionOverridesScript(t *testing.T) {
 // If a script fails, the object has no severity, and the error is counted.
 func TestFailedScriptGivesNoSeverity(t *testing.T) {
 	text := []byte(`{"apiVersion":"example.com/v1","kind":"Widget","metadata":{"name":"a"}}`)
-	for n, source := range []string{
+	for _, source := range []string{
 		`return obj.status.phase`, `return {status = "Fine"}`, `while true do end`, `return 1`, `error("no")`,
 	} {
-		e := evaluatorWith(t, "resource.customizations.health.example.com_Widget: '"+source+"'")
-		want := verdict.Verdict{Reason: "Unknown"}
-		if got := e.Evaluate(text, time.Time{}, time.Time{}); got != want || e.ScriptErrors() != 1 {
-			t.Errorf("%s: got %+v, %d errors; want %+v, 1 error", source, got, e.ScriptErrors(), want)
-		}
-		h := e.Of(text)
-		if h.Status != health.Unknown || !strings.HasPrefix(h.Summary, "The health script failed: ") {
-			t.Errorf("script %d: got %+v", n, h)
-		}
+		t.Run(source, func(t *testing.T) {
+			e := evaluatorWith(t, "resource.customizations.health.example.com_Widget: '"+source+"'")
+			want := verdict.Verdict{Reason: "Unknown"}
+			if got := e.Evaluate(text, time.Time{}, time.Time{}); got != want || e.ScriptErrors() != 1 {
+				t.Errorf("got %+v, %d errors; want %+v, 1 error", got, e.ScriptErrors(), want)
+			}
+			h := e.Of(text)
+			if h.Status != health.Unknown || !strings.HasPrefix(h.Summary, "The health script failed: ") {
+				t.Errorf("got %+v, want status %s", h, health.Unknown)
+			}
+		})
 	}
 	for _, source := range []string{`return nil`, `return {}`, `return {status = "Missing", message = "x"}`} {
-		e := evaluatorWith(t, "resource.customizations.health.example.com_Widget: '"+source+"'")
-		if got := e.Evaluate(text, time.Time{}, time.Time{}); got != (verdict.Verdict{}) || e.ScriptErrors() != 0 {
-			t.Errorf("%s: got %+v, %d errors", source, got, e.ScriptErrors())
-		}
+		t.Run(source, func(t *testing.T) {
+			e := evaluatorWith(t, "resource.customizations.health.example.com_Widget: '"+source+"'")
+			if got := e.Evaluate(text, time.Time{}, time.Time{}); got != (verdict.Verdict{}) || e.ScriptErrors() != 0 {
+				t.Errorf("got %+v, %d errors; want neither", got, e.ScriptErrors())
+			}
+		})
 	}
 }
 

@@ -3,6 +3,7 @@ package health_test
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -120,14 +121,17 @@ func TestTextsAreLimited(t *testing.T) {
 	for _, sentence := range append(h.Details, h.Summary) {
 		checkSentence(t, sentence)
 	}
-	for _, before := range []string{"", "x"} { // With one of these prefixes, the size limit is inside a two-byte letter.
-		h := evaluator.Of([]byte(`{"status":{"conditions":[{"type":"Ready","status":"False","message":"` +
-			before + strings.Repeat("é", 2000) + `"}]}}`))
-		checkSentence(t, h.Summary)
-		if !strings.Contains(h.Summary, "é…é") || len(h.Summary) < 990 {
-			t.Errorf("summary: got %d bytes: %q, want an ellipsis between two characters, and nearly 1000 bytes",
-				len(h.Summary), h.Summary)
-		}
+	// With one of these prefixes, the size limit is inside a two-byte letter.
+	for _, before := range []string{"", "x"} {
+		t.Run(fmt.Sprintf("prefix %q", before), func(t *testing.T) {
+			h := evaluator.Of([]byte(`{"status":{"conditions":[{"type":"Ready","status":"False","message":"` +
+				before + strings.Repeat("é", 2000) + `"}]}}`))
+			checkSentence(t, h.Summary)
+			if !strings.Contains(h.Summary, "é…é") || len(h.Summary) < 990 {
+				t.Errorf("summary: got %d bytes: %q, want an ellipsis between two characters, and nearly 1000 bytes",
+					len(h.Summary), h.Summary)
+			}
+		})
 	}
 	// The limit must keep both ends of the summary: the beginning names the container, and the end is the root cause.
 	if !strings.HasSuffix(h.Summary, "éé") || !strings.HasPrefix(h.Summary, "Container c: ErrImagePull: much much") {
@@ -155,22 +159,24 @@ func TestUnusualTextsAreEvaluatedInLinearTime(t *testing.T) {
 			strings.Repeat(`"xxxx",`, 100_000) + `""]}}`,
 		"much data": `{"kind":"ConfigMap","apiVersion":"v1","data":"` + strings.Repeat("x", 10<<20) + `"}`,
 	} {
-		var h health.Health
-		var value any
-		for attempt := 1; ; attempt++ {
-			elapsed := timeToRun(func() { h = evaluator.Of([]byte(text)) })
-			parseTime := timeToRun(func() { _ = json.Unmarshal([]byte(text), &value) })
-			if elapsed <= 30*parseTime+time.Second {
-				break
+		t.Run(name, func(t *testing.T) {
+			var h health.Health
+			var value any
+			for attempt := 1; ; attempt++ {
+				elapsed := timeToRun(func() { h = evaluator.Of([]byte(text)) })
+				parseTime := timeToRun(func() { _ = json.Unmarshal([]byte(text), &value) })
+				if elapsed <= 30*parseTime+time.Second {
+					break
+				}
+				if attempt == 5 {
+					t.Errorf("Of took %s, reading the JSON %s; want at most 30 times plus 1 s", elapsed, parseTime)
+					break
+				}
 			}
-			if attempt == 5 {
-				t.Errorf("%s: Of took %s, reading the JSON %s; want at most 30 times plus 1 s", name, elapsed, parseTime)
-				break
+			if h.Summary != "" || h.Status != health.Current {
+				checkSentence(t, h.Summary)
 			}
-		}
-		if h.Summary != "" || h.Status != health.Current {
-			checkSentence(t, h.Summary)
-		}
+		})
 	}
 }
 

@@ -104,15 +104,17 @@ func TestOverdueSentenceExplainsTheDelay(t *testing.T) {
 		"pod/startup-probe":                  "0/1 containers ready: container web has not passed its startup probe",
 		"horizontalpodautoscaler/at-maximum": "At its maximum of 10 replicas, and its metrics require more",
 	} {
-		for _, f := range fixtures(t) {
-			if f.name != name {
-				continue
+		t.Run(name, func(t *testing.T) {
+			for _, f := range fixtures(t) {
+				if f.name != name {
+					continue
+				}
+				changedAt := newestTime(f.object)
+				if got := evaluator.Evaluate(f.object, changedAt.Add(time.Hour), changedAt); got.Sentence != want {
+					t.Errorf("got %q, want %q", got.Sentence, want)
+				}
 			}
-			changedAt := newestTime(f.object)
-			if got := evaluator.Evaluate(f.object, changedAt.Add(time.Hour), changedAt); got.Sentence != want {
-				t.Errorf("%s: got %q, want %q", name, got.Sentence, want)
-			}
-		}
+		})
 	}
 }
 

@@ -2,6 +2,7 @@ package inherit
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
@@ -50,16 +51,18 @@ func TestNamedPrefersGroupOfTheObject(t *testing.T) {
 			[]string{"shared.example.org Pool /a"},
 		},
 	} {
-		var got []string
-		for _, n := range e.Named(by, &test.mention) {
-			got = append(got, n.ID.Group+" "+n.ID.Kind.Kind+" "+n.ID.Key)
-			if n.Resource == "" {
-				t.Errorf("%+v: %v has no resource", test.mention, n.ID)
+		t.Run(strings.TrimSpace(test.mention.Group+" "+test.mention.Kind), func(t *testing.T) {
+			var got []string
+			for _, n := range e.Named(by, &test.mention) {
+				got = append(got, n.ID.Group+" "+n.ID.Kind.Kind+" "+n.ID.Key)
+				if n.Resource == "" {
+					t.Errorf("%v has no resource", n.ID)
+				}
 			}
-		}
-		if !slices.Equal(got, test.want) {
-			t.Errorf("%+v: got %q, want %q", test.mention, got, test.want)
-		}
+			if !slices.Equal(got, test.want) {
+				t.Errorf("got %q, want %q", got, test.want)
+			}
+		})
 	}
 }
 

@@ -1,6 +1,7 @@
 package inherit
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 
@@ -174,9 +175,11 @@ func TestPoliciesAffectPodsWithProblem(t *testing.T) {
 		{Group: "flowcontrol.apiserver.k8s.io", Kind: "FlowSchema"},
 		{Group: "flowcontrol.apiserver.k8s.io", Kind: "PriorityLevelConfiguration"},
 	} {
-		if got := e.dependsOnText(graph.NewID(kind, "b", "one")); !slices.Equal(got, []graph.ID{pod}) {
-			t.Errorf("%v: got %v, want %v", kind, got, pod)
-		}
+		t.Run(kind.Kind, func(t *testing.T) {
+			if got := e.dependsOnText(graph.NewID(kind, "b", "one")); !slices.Equal(got, []graph.ID{pod}) {
+				t.Errorf("got %v, want %v", got, pod)
+			}
+		})
 	}
 }
 
@@ -188,10 +191,12 @@ func TestPodsAffectNodesWithProblem(t *testing.T) {
 		`"spec":{"nodeName":"n1"}}`))
 	e.graph.Set(pod, &refs)
 	for _, severity := range []verdict.Severity{verdict.OK, verdict.Failed} {
-		e.results.track(node, verdict.Pack(nil, &verdict.Verdict{Severity: severity}), true)
-		if got, want := slices.Contains(e.neighbors(pod), node), severity == verdict.Failed; got != want {
-			t.Errorf("%v: got affected: %t, want %t", severity, got, want)
-		}
+		t.Run(string(severity), func(t *testing.T) {
+			e.results.track(node, verdict.Pack(nil, &verdict.Verdict{Severity: severity}), true)
+			if got, want := slices.Contains(e.neighbors(pod), node), severity == verdict.Failed; got != want {
+				t.Errorf("got affected: %t, want %t", got, want)
+			}
+		})
 	}
 }
 
@@ -207,14 +212,16 @@ func TestObjectsOfUnservedKinds(t *testing.T) {
 		{[]string{"metrics.k8s.io", "example.com"}, neighbor.Unknown},
 		{[]string{resource.AnyGroup}, neighbor.Unknown},
 	} {
-		e := New(Options{})
-		if got := e.Find(widget).Presence; got != neighbor.Unknown {
-			t.Errorf("before discovery: got %d, want Unknown", got)
-		}
-		e.setServed(nil, test.unknown, 0, 0)
-		if got := e.Find(widget).Presence; got != test.want {
-			t.Errorf("unknown groups %q: got %d, want %d", test.unknown, got, test.want)
-		}
+		t.Run(fmt.Sprintf("unknown groups %q", test.unknown), func(t *testing.T) {
+			e := New(Options{})
+			if got := e.Find(widget).Presence; got != neighbor.Unknown {
+				t.Errorf("before discovery: got %d, want Unknown", got)
+			}
+			e.setServed(nil, test.unknown, 0, 0)
+			if got := e.Find(widget).Presence; got != test.want {
+				t.Errorf("got %d, want %d", got, test.want)
+			}
+		})
 	}
 }
 
@@ -252,14 +259,16 @@ func TestAttemptsAffectFailedOnes(t *testing.T) {
 		"failed, too": {&objectrefs.Object{}, verdict.Failed, nil},
 		"an owner":    {&owned, verdict.OK, nil},
 	} {
-		id := graph.NewID(kind, "a", "web-2")
-		e.graph.Set(id, test.object)
-		if got := repeatedBy(e, id, test.own); !slices.Equal(got, test.want) {
-			t.Errorf("%s: got %v, want %v", name, got, test.want)
-		}
-		if got := e.neighbors(id); slices.Contains(got, failed) {
-			t.Errorf("%s: got the neighbors %v, want no other attempt", name, got)
-		}
+		t.Run(name, func(t *testing.T) {
+			id := graph.NewID(kind, "a", "web-2")
+			e.graph.Set(id, test.object)
+			if got := repeatedBy(e, id, test.own); !slices.Equal(got, test.want) {
+				t.Errorf("got %v, want %v", got, test.want)
+			}
+			if got := e.neighbors(id); slices.Contains(got, failed) {
+				t.Errorf("got the neighbors %v, want no other attempt", got)
+			}
+		})
 	}
 }
 

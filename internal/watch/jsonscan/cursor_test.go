@@ -3,6 +3,7 @@ package jsonscan_test
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -53,17 +54,19 @@ func TestValueWithoutStopsAtExcludedMembers(t *testing.T) {
 		`{"a":{"b":[{"c":"wanted"}]}}`: true, `["wanted"]`: true, `7`: true, `{}`: true,
 		`{"wanted":1}`: false, `{"a":[[{"wanted":1}]]}`: false, `{"a":1,"w\u0061nted":1}`: false, `{"a\n":1}`: false,
 	} {
-		c := jsonscan.NewCursor([]byte(text))
-		value, ok, err := c.ValueWithout(func(name []byte) bool { return string(name) == "wanted" })
-		if err != nil || ok != want || ok && string(value) != text {
-			t.Errorf("%s: got %s, %t, %v", text, value, ok, err)
-		}
-		if !ok {
-			err = c.Skip()
-		}
-		if err := errors.Join(err, c.End()); err != nil {
-			t.Errorf("%s: rest of the text: got error %v", text, err)
-		}
+		t.Run(text, func(t *testing.T) {
+			c := jsonscan.NewCursor([]byte(text))
+			value, ok, err := c.ValueWithout(func(name []byte) bool { return string(name) == "wanted" })
+			if err != nil || ok != want || ok && string(value) != text {
+				t.Errorf("got %s, %t, error %v; want %t", value, ok, err, want)
+			}
+			if !ok {
+				err = c.Skip()
+			}
+			if err := errors.Join(err, c.End()); err != nil {
+				t.Errorf("rest of the text: got error %v", err)
+			}
+		})
 	}
 	c := jsonscan.NewCursor([]byte(`{"a":{"b"}}`))
 	if value, ok, err := c.ValueWithout(func([]byte) bool { return false }); err == nil {
@@ -95,31 +98,37 @@ func TestErrorsContainPosition(t *testing.T) {
 		`{"n":1.}`:     `byte 7: unexpected '}', want a digit`,
 		`{{"a":1}:"b"`: `byte 1: unexpected '{', want the name of a member`,
 	} {
-		if err := jsonscan.NewCursor([]byte(text)).Skip(); err == nil || err.Error() != want {
-			t.Errorf("%s: got %v, want %s", text, err, want)
-		}
+		t.Run(text, func(t *testing.T) {
+			if err := jsonscan.NewCursor([]byte(text)).Skip(); err == nil || err.Error() != want {
+				t.Errorf("got %v, want %s", err, want)
+			}
+		})
 	}
 }
 
 // Invariant: I17.
 func TestDepthIsBounded(t *testing.T) {
 	for _, nest := range []string{"[", `{"a":`} {
-		text := []byte(strings.Repeat(nest, 3*jsonscan.MaxDepth))
-		if err := jsonscan.NewCursor(text).Skip(); err == nil || !strings.Contains(err.Error(), "nested deeper") {
-			t.Errorf("%q: got error %v, want nested deeper", nest, err)
-		}
+		t.Run(nest, func(t *testing.T) {
+			text := []byte(strings.Repeat(nest, 3*jsonscan.MaxDepth))
+			if err := jsonscan.NewCursor(text).Skip(); err == nil || !strings.Contains(err.Error(), "nested deeper") {
+				t.Errorf("got error %v, want nested deeper", err)
+			}
+		})
 	}
 }
 
 func TestAppendStringIsJSON(t *testing.T) {
 	for _, s := range []string{"", "plain", "a\"b\\c", "é\x00\x1f", "<script>&", "\xff", "\u2028"} {
-		var decoded string
-		if err := json.Unmarshal(jsonscan.AppendString(nil, s), &decoded); err != nil {
-			t.Errorf("%q: got error %v", s, err)
-		}
-		if want := strings.ToValidUTF8(s, "\ufffd"); decoded != want {
-			t.Errorf("got %q, want %q", decoded, want)
-		}
+		t.Run(fmt.Sprintf("%q", s), func(t *testing.T) {
+			var decoded string
+			if err := json.Unmarshal(jsonscan.AppendString(nil, s), &decoded); err != nil {
+				t.Errorf("got error %v", err)
+			}
+			if want := strings.ToValidUTF8(s, "\ufffd"); decoded != want {
+				t.Errorf("got %q, want %q", decoded, want)
+			}
+		})
 	}
 }
 

@@ -185,13 +185,15 @@ func TestErrorsContainTextOfAPIServer(t *testing.T) {
 	server := podServer(t)
 	s := newSource(t, server, pods, listwatch.SourceOptions{})
 	for status, want := range map[int]string{403: "you may not", 404: "you may not", 500: "you may not"} {
-		server.Refuse(pods, "", status, "you may not")
-		if _, err := s.List(t.Context(), metav1.ListOptions{}); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("status %d: got %v, want an error with %q", status, err, want)
-		}
-		if _, err := s.Watch(t.Context(), metav1.ListOptions{}); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("status %d: got %v, want an error with %q", status, err, want)
-		}
+		t.Run(fmt.Sprint("status ", status), func(t *testing.T) {
+			server.Refuse(pods, "", status, "you may not")
+			if _, err := s.List(t.Context(), metav1.ListOptions{}); err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("List: got %v, want an error with %q", err, want)
+			}
+			if _, err := s.Watch(t.Context(), metav1.ListOptions{}); err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("Watch: got %v, want an error with %q", err, want)
+			}
+		})
 	}
 }
 

@@ -1,6 +1,7 @@
 package listwatch_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -175,24 +176,26 @@ func TestCellsOfDroppedAnnotations(t *testing.T) {
 			strings.TrimSuffix(annotationsPath, "s"):            {true, true},
 			strings.TrimSuffix(annotationsPath, ".annotations"): {false, false},
 		} {
-			server := apitest.New(
-				t,
-				apitest.Kind{
-					Ref: rollouts, Kind: "Rollout",
-					Columns: `[` + nameColumn + `,{"name":"X","type":"string","description":"Custom resource ` +
-						`definition column (in JSONPath format): ` + column + `"}]`,
-				},
-			)
-			server.Set(rollouts, apitest.Item{
-				Namespace: "a", Name: "it", Metadata: annotations,
-				Rest: `"spec":{"template":{"metadata":{` + annotations + `}}}`, Cells: `["it","SHOWN"]`,
-			})
-			for shared, wantShown := range map[bool]bool{false: want.viewer, true: want.guest} {
-				s := newScopedSource(t, server, rollouts, listwatch.Scope{GuestMasked: shared})
-				if got := string(listAll(t, s)[0].Cells()); strings.Contains(got, "SHOWN") != wantShown {
-					t.Errorf("%s: guest %t: got cells %s", column, shared, got)
+			t.Run(column, func(t *testing.T) {
+				server := apitest.New(
+					t,
+					apitest.Kind{
+						Ref: rollouts, Kind: "Rollout",
+						Columns: `[` + nameColumn + `,{"name":"X","type":"string","description":"Custom resource ` +
+							`definition column (in JSONPath format): ` + column + `"}]`,
+					},
+				)
+				server.Set(rollouts, apitest.Item{
+					Namespace: "a", Name: "it", Metadata: annotations,
+					Rest: `"spec":{"template":{"metadata":{` + annotations + `}}}`, Cells: `["it","SHOWN"]`,
+				})
+				for shared, wantShown := range map[bool]bool{false: want.viewer, true: want.guest} {
+					s := newScopedSource(t, server, rollouts, listwatch.Scope{GuestMasked: shared})
+					if got := string(listAll(t, s)[0].Cells()); strings.Contains(got, "SHOWN") != wantShown {
+						t.Errorf("guest %t: got cells %s, want shown: %t", shared, got, wantShown)
+					}
 				}
-			}
+			})
 		}
 	}
 }
@@ -206,34 +209,36 @@ func TestEverySourceIsMasked(t *testing.T) {
 	} {
 		for _, columns := range []string{"", "[" + nameColumn + "]"} {
 			for _, metadata := range []bool{false, true} {
-				server := apitest.New(t, apitest.Kind{Ref: ref, Kind: "Thing", Columns: columns})
-				item := apitest.Item{Namespace: "a", Name: "it", Metadata: metadataJSON}
-				if !metadata {
-					item.Rest = `"secret":"CANARY","spec":{"template":{"metadata":{` +
-						strings.ReplaceAll(metadataJSON, "example.com/token", "example.com/last-applied") + `}}}`
-				}
-				server.Set(ref, item)
-				rules := []string{`*:metadata.annotations["example.com/token"]`, "*:secret"}
-				objects := listAll(t, newMaskingSource(t, server, ref, metadata, rules...))
-				objects = append(
-					objects,
-					objectOf(
-						t, nextEvent(t, openWatch(t, newMaskingSource(t, server, ref, metadata, rules...), streamingListOptions())),
-					),
-				)
-				objects = append(objects, objectOf(t, nextEvent(t, openWatch(
-					t, newMaskingSource(t, server, ref, metadata, rules...), metav1.ListOptions{ResourceVersion: "1"},
-				))))
-				for n, o := range objects {
-					text, err := o.JSON()
-					if err != nil {
-						t.Fatal(err)
+				t.Run(fmt.Sprintf("%s, with columns %t, metadata only %t", ref, columns != "", metadata), func(t *testing.T) {
+					server := apitest.New(t, apitest.Kind{Ref: ref, Kind: "Thing", Columns: columns})
+					item := apitest.Item{Namespace: "a", Name: "it", Metadata: metadataJSON}
+					if !metadata {
+						item.Rest = `"secret":"CANARY","spec":{"template":{"metadata":{` +
+							strings.ReplaceAll(metadataJSON, "example.com/token", "example.com/last-applied") + `}}}`
 					}
-					if all := string(text) + string(o.AppendRow(nil)); strings.Contains(all, "CANARY") ||
-						!strings.Contains(all, `"example.com/token":"(masked)"`) {
-						t.Errorf("%s, with columns %t, metadata only %t, source %d: got %s", ref, columns != "", metadata, n, all)
+					server.Set(ref, item)
+					rules := []string{`*:metadata.annotations["example.com/token"]`, "*:secret"}
+					objects := listAll(t, newMaskingSource(t, server, ref, metadata, rules...))
+					objects = append(
+						objects,
+						objectOf(
+							t, nextEvent(t, openWatch(t, newMaskingSource(t, server, ref, metadata, rules...), streamingListOptions())),
+						),
+					)
+					objects = append(objects, objectOf(t, nextEvent(t, openWatch(
+						t, newMaskingSource(t, server, ref, metadata, rules...), metav1.ListOptions{ResourceVersion: "1"},
+					))))
+					for n, o := range objects {
+						text, err := o.JSON()
+						if err != nil {
+							t.Fatal(err)
+						}
+						if all := string(text) + string(o.AppendRow(nil)); strings.Contains(all, "CANARY") ||
+							!strings.Contains(all, `"example.com/token":"(masked)"`) {
+							t.Errorf("source %d: got %s, want a mask", n, all)
+						}
 					}
-				}
+				})
 			}
 		}
 	}

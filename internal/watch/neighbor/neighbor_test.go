@@ -18,10 +18,12 @@ func TestObjectConvertsBackToItsID(t *testing.T) {
 		"apps/v1/deployments": graph.NewID(graph.Kind{Group: "apps", Kind: "Deployment"}, "shop", "web"),
 		"batch/v1/jobs":       graph.NewID(graph.Kind{Group: "batch", Kind: "Job"}, "shop", "migrate"),
 	} {
-		object := neighbor.ObjectOf(&neighbor.Neighbor{ID: id, Resource: resource})
-		if got := neighbor.IDOf(&object); got != id {
-			t.Errorf("%s: got %v, want %v", resource, got, id)
-		}
+		t.Run(resource, func(t *testing.T) {
+			object := neighbor.ObjectOf(&neighbor.Neighbor{ID: id, Resource: resource})
+			if got := neighbor.IDOf(&object); got != id {
+				t.Errorf("got %v, want %v", got, id)
+			}
+		})
 	}
 }
 

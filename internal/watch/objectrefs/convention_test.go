@@ -36,26 +36,28 @@ func TestConventionsAreFoundByMemberName(t *testing.T) {
 		`{"keyRef":{"name":"a","key":"b"}}`:                       nil,
 		`{"nodeSelector":{"pool":"a"},"matchLabels":{"app":"b"}}`: nil,
 	} {
-		var got []string
-		for _, c := range objectrefs.Conventions([]byte(`{"apiVersion":"example.com/v1","kind":"A","spec":` + spec + `}`)) {
-			text := fmt.Sprintf("%s %s/%s %s/%s", c.Word, c.Group, c.Kind, c.Namespace, c.Name)
-			if c.Kind == "" {
-				text = fmt.Sprintf("%s // %s/%s", c.Word, c.Namespace, c.Name)
+		t.Run(spec, func(t *testing.T) {
+			var got []string
+			for _, c := range objectrefs.Conventions([]byte(`{"apiVersion":"example.com/v1","kind":"A","spec":` + spec + `}`)) {
+				text := fmt.Sprintf("%s %s/%s %s/%s", c.Word, c.Group, c.Kind, c.Namespace, c.Name)
+				if c.Kind == "" {
+					text = fmt.Sprintf("%s // %s/%s", c.Word, c.Namespace, c.Name)
+				}
+				if c.IsObject {
+					text += " object"
+				}
+				if c.IsRef {
+					text += " ref"
+				}
+				if c.IsPlain {
+					text += " plain"
+				}
+				got = append(got, text)
 			}
-			if c.IsObject {
-				text += " object"
+			if !slices.Equal(got, want) {
+				t.Errorf("got %q, want %q", got, want)
 			}
-			if c.IsRef {
-				text += " ref"
-			}
-			if c.IsPlain {
-				text += " plain"
-			}
-			got = append(got, text)
-		}
-		if !slices.Equal(got, want) {
-			t.Errorf("%s: got %q, want %q", spec, got, want)
-		}
+		})
 	}
 	composite := `{"kind":"A","spec":{"compositionRef":{"name":"a"},"otherRef":{"name":"b"}}}`
 	got := objectrefs.Conventions([]byte(composite))
@@ -69,16 +71,18 @@ func TestConventionsAreFoundByMemberName(t *testing.T) {
 		"Build":       "[web spec.output.to true base spec.from false latest spec.other false]",
 		"BuildConfig": "[web spec.output.to false base spec.from false latest spec.other false]",
 	} {
-		var got []any
-		for _, c := range objectrefs.Conventions(fmt.Appendf(nil, build, kind)) {
-			got = append(got, c.Name, c.Via, c.IsRef)
-			if c.Name != "latest" && c.Group+"/"+c.Kind != "image.openshift.io/ImageStream" {
-				t.Errorf("%s: got %+v, want an ImageStream", kind, c)
+		t.Run(kind, func(t *testing.T) {
+			var got []any
+			for _, c := range objectrefs.Conventions(fmt.Appendf(nil, build, kind)) {
+				got = append(got, c.Name, c.Via, c.IsRef)
+				if c.Name != "latest" && c.Group+"/"+c.Kind != "image.openshift.io/ImageStream" {
+					t.Errorf("got %+v, want an ImageStream", c)
+				}
 			}
-		}
-		if fmt.Sprint(got) != want {
-			t.Errorf("%s: got %v, want %s", kind, got, want)
-		}
+			if fmt.Sprint(got) != want {
+				t.Errorf("got %v, want %s", got, want)
+			}
+		})
 	}
 	if got := objectrefs.Conventions([]byte(`{"spec":`)); got != nil {
 		t.Errorf("malformed text: got %v", got)

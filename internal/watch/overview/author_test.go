@@ -18,8 +18,10 @@ func TestChangedPathHasUnescapedNames(t *testing.T) {
 		`,"patch":[{"op":"add","path":"/data/a~01"}]`:        "data.a~1",
 		`,"patch":[{"op":"replace","path":"/status/phase"}]`: "",
 	} {
-		if got := overview.ChangedPath([]byte(delta)); got != want {
-			t.Errorf("%s: got %s, want %s", delta, got, want)
-		}
+		t.Run(delta, func(t *testing.T) {
+			if got := overview.ChangedPath([]byte(delta)); got != want {
+				t.Errorf("got %s, want %s", got, want)
+			}
+		})
 	}
 }

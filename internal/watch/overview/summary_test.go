@@ -13,8 +13,10 @@ func TestLatencyIsRoundedUpToStep(t *testing.T) {
 		time.Microsecond: 1, time.Millisecond: 1, 1001 * time.Microsecond: 2, 3 * time.Millisecond: 5,
 		12 * time.Millisecond: 20, 51 * time.Millisecond: 100, 400 * time.Millisecond: 500, 30 * time.Second: 50_000,
 	} {
-		if got := overview.LatencyStep(latency); got != want {
-			t.Errorf("LatencyStep(%s): got %d, want %d", latency, got, want)
-		}
+		t.Run(latency.String(), func(t *testing.T) {
+			if got := overview.LatencyStep(latency); got != want {
+				t.Errorf("got %d, want %d", got, want)
+			}
+		})
 	}
 }

@@ -267,10 +267,12 @@ func TestInnerAnnotationsOfAnotherType(t *testing.T) {
 		`{"spec":[{"annotations":{"annotations":{"a":"{\"c4n4ry\"}"}}}]}`: `{"spec":` +
 			`[{"annotations":{"annotations":"(masked)"}}]}`,
 	} {
-		text, err := redact.NewGuestMask("example.com", "databases").Object(nil, []byte(in))
-		if err != nil || string(text) != want {
-			t.Errorf("%s: got %s, error %v", in, text, err)
-		}
+		t.Run(in, func(t *testing.T) {
+			text, err := redact.NewGuestMask("example.com", "databases").Object(nil, []byte(in))
+			if err != nil || string(text) != want {
+				t.Errorf("got %s, error %v\nwant %s", text, err, want)
+			}
+		})
 	}
 	const definition = `{"metadata":{"annotations":{"a":%s}},` +
 		`"spec":{"properties":{"annotations":{"additionalProperties":{"type":"string"}},` +
@@ -290,9 +292,11 @@ func TestGuestRulesMayMaskAnnotations(t *testing.T) {
 		"spec.secretTemplate.annotations": true,
 		"metadata.name":                   false, "spec.replicas": false, "metadata.labels.a": false,
 	} {
-		if got := redact.GuestRules().MayMask("example.com", "databases", strings.Split(path, ".")); got != want {
-			t.Errorf("%s: got %t", path, got)
-		}
+		t.Run(path, func(t *testing.T) {
+			if got := redact.GuestRules().MayMask("example.com", "databases", strings.Split(path, ".")); got != want {
+				t.Errorf("got %t, want %t", got, want)
+			}
+		})
 	}
 }
 

@@ -268,35 +268,37 @@ func TestWeightIsCloseToHeapUse(t *testing.T) {
 		return int64(m.HeapAlloc)
 	}
 	for _, values := range []int{1, 10} {
-		memory := redact.NewMemory()
-		r := memory.Redactor(nil, "", "secrets", "")
-		before := heap()
-		for n := range 5000 {
-			var data []string
-			for v := range values {
-				data = append(data, fmt.Sprintf(`"key-%d":"c2VjcmV0"`, v))
+		t.Run(fmt.Sprint(values, " values"), func(t *testing.T) {
+			memory := redact.NewMemory()
+			r := memory.Redactor(nil, "", "secrets", "")
+			before := heap()
+			for n := range 5000 {
+				var data []string
+				for v := range values {
+					data = append(data, fmt.Sprintf(`"key-%d":"c2VjcmV0"`, v))
+				}
+				raw := fmt.Sprintf(
+					`{"metadata":{"uid":"11111111-2222-3333-4444-%012d","namespace":"a"},"data":{%s}}`, n,
+					strings.Join(data, ","),
+				)
+				if _, err := r.Object(nil, []byte(raw)); err != nil {
+					t.Fatal(err)
+				}
 			}
-			raw := fmt.Sprintf(
-				`{"metadata":{"uid":"11111111-2222-3333-4444-%012d","namespace":"a"},"data":{%s}}`, n,
-				strings.Join(data, ","),
-			)
-			if _, err := r.Object(nil, []byte(raw)); err != nil {
-				t.Fatal(err)
+			used, weight := heap()-before, memory.Weight()
+			if weight < used*2/3 || weight > used*3/2 {
+				t.Errorf("5000 Secrets with %d values each: accounted as %d bytes, but use %d", values, weight, used)
 			}
-		}
-		used, weight := heap()-before, memory.Weight()
-		if weight < used*2/3 || weight > used*3/2 {
-			t.Errorf("5000 Secrets with %d values each: accounted as %d bytes, but use %d", values, weight, used)
-		}
-		r.Deleted("11111111-2222-3333-4444-000000000000", "", "")
-		if memory.Weight() >= weight {
-			t.Error("a deleted Secret is still accounted")
-		}
-		memory.Forget(func(string) bool { return true })
-		if remaining := memory.Weight(); remaining != 0 {
-			t.Errorf("after Forget: got a weight of %d bytes, want 0", remaining)
-		}
-		runtime.KeepAlive(r)
+			r.Deleted("11111111-2222-3333-4444-000000000000", "", "")
+			if memory.Weight() >= weight {
+				t.Error("a deleted Secret is still accounted")
+			}
+			memory.Forget(func(string) bool { return true })
+			if remaining := memory.Weight(); remaining != 0 {
+				t.Errorf("after Forget: got a weight of %d bytes, want 0", remaining)
+			}
+			runtime.KeepAlive(r)
+		})
 	}
 }
 
@@ -325,13 +327,14 @@ func TestManagedFieldsRevealNoMaskedValue(t *testing.T) {
 		`{"f:containers":{"k:{\"name\":\"web\"}":{"f:image":{}}}}`:           true,
 		`{"f:env":{"k:{\"name\":\"A\"}":{".":{},"f:name":{},"f:value":{}}}}`: true,
 	} {
-		clean, err := redact.New(rules, "example.com", "databases").Object(nil, fmt.Appendf(nil, template, fields))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if wantKept != (clean.Managed != nil) || strings.Contains(string(clean.Text), canary) {
-			t.Errorf("%s: got managedFields %s, object %s, want managedFields kept: %t",
-				fields, clean.Managed, clean.Text, wantKept)
-		}
+		t.Run(fields, func(t *testing.T) {
+			clean, err := redact.New(rules, "example.com", "databases").Object(nil, fmt.Appendf(nil, template, fields))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if wantKept != (clean.Managed != nil) || strings.Contains(string(clean.Text), canary) {
+				t.Errorf("got managedFields %s, object %s, want managedFields kept: %t", clean.Managed, clean.Text, wantKept)
+			}
+		})
 	}
 }

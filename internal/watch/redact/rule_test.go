@@ -1,6 +1,7 @@
 package redact_test
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -221,16 +222,20 @@ func TestInvalidRulesAreRefused(t *testing.T) {
 		"*:" + strings.Repeat("a.", 40) + "b": "too many parts; the maximum is 32",
 		"*:" + strings.Repeat("a", 1000):      "1000",
 	} {
-		rules, err := redact.Parse(text)
-		if err == nil || !strings.Contains(err.Error(), wantErr) {
-			t.Errorf("Parse(%s): got %v, error %v, want an error with %q", text, rules, err, wantErr)
-		}
+		t.Run(fmt.Sprintf("%.80s", cmp.Or(text, "empty")), func(t *testing.T) {
+			rules, err := redact.Parse(text)
+			if err == nil || !strings.Contains(err.Error(), wantErr) {
+				t.Errorf("got %v, error %v, want an error with %q", rules, err, wantErr)
+			}
+		})
 	}
 	for _, text := range []string{
 		"env", "*:spec", "*:.spec", "*:..password", "*:metadata.labels.*", `*:["a.b"].c`,
 		"core/v1/nodes:status.images[*].names", "a.example.com/v1alpha1/b:metadata.annotations",
 	} {
-		rulesOf(t, text)
+		t.Run(text, func(t *testing.T) {
+			rulesOf(t, text)
+		})
 	}
 }
 
@@ -245,9 +250,11 @@ func TestMayMaskIncludesParentsAndChildren(t *testing.T) {
 		"spec.values.password": true, "spec.values": true, "spec.values.password.a": true, "spec.a.b.token": true,
 		"spec.values.user": false, "metadata.name": false, "status.phase": false,
 	} {
-		if got := rules.MayMask("example.com", "databases", strings.Split(path, ".")); got != want {
-			t.Errorf("MayMask(%s): got %t", path, got)
-		}
+		t.Run(path, func(t *testing.T) {
+			if got := rules.MayMask("example.com", "databases", strings.Split(path, ".")); got != want {
+				t.Errorf("got %t, want %t", got, want)
+			}
+		})
 	}
 	if rules.MayMask("", "pods", []string{"spec", "nodeName"}) {
 		t.Error("MayMask(spec.nodeName of pods): got true, want false")
@@ -353,11 +360,13 @@ func TestGuestMaskShowsOnlyThatValueChanged(t *testing.T) {
 		t.Errorf("got %s, error %v", text, err)
 	}
 	for _, change := range [][2]string{{"A", "B"}, {"B", "A"}, {"C", "A"}} {
-		text, err := mask.After(nil, config(change[0]), config(change[1]))
-		if want := `{"kind":"ConfigMap","metadata":{"name":"a"},"data":{"k":"(masked, changed)",` +
-			`"same":"(masked)"},"binaryData":{"b":"(masked, changed)"}}`; err != nil || string(text) != want {
-			t.Errorf("%v: got %s, error %v", change, text, err)
-		}
+		t.Run(change[0]+" to "+change[1], func(t *testing.T) {
+			text, err := mask.After(nil, config(change[0]), config(change[1]))
+			if want := `{"kind":"ConfigMap","metadata":{"name":"a"},"data":{"k":"(masked, changed)",` +
+				`"same":"(masked)"},"binaryData":{"b":"(masked, changed)"}}`; err != nil || string(text) != want {
+				t.Errorf("got %s, error %v\nwant %s", text, err, want)
+			}
+		})
 	}
 	for _, test := range []struct{ group, resource, in, want string }{
 		{"", "secrets", `{"data":{"a":"(masked, change 2)"}}`, `{"data":{"a":"(masked)"}}`},

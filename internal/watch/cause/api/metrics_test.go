@@ -15,8 +15,10 @@ func TestMetricsAPIIsFoundInMessages(t *testing.T) {
 		"the server could not find the requested resource (get custom.metrics.k8s.io)":      "custom.metrics.k8s.io",
 		"the HPA controller was unable to get the target's current scale":                   "",
 	} {
-		if got := api.MetricsAPI(message); got != want {
-			t.Errorf("%s: got %q, want %q", message, got, want)
-		}
+		t.Run(message, func(t *testing.T) {
+			if got := api.MetricsAPI(message); got != want {
+				t.Errorf("got %q, want %q", got, want)
+			}
+		})
 	}
 }

@@ -1,6 +1,7 @@
 package intent_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -34,17 +35,21 @@ func TestIsEndedByPerson(t *testing.T) {
 		"the upgrade was aborted, so the user must start it again": false,
 		"the user was rejected, because the session was stopped":   false,
 	} {
-		if got := intent.IsEndedByPerson("", text); got != want {
-			t.Errorf("%s: got %v, want %v", text, got, want)
-		}
+		t.Run(fmt.Sprintf("%.80s", text), func(t *testing.T) {
+			if got := intent.IsEndedByPerson("", text); got != want {
+				t.Errorf("got %v, want %v", got, want)
+			}
+		})
 	}
 	for reason, want := range map[string]bool{
 		"Cancelled": true, "PipelineRunCancelled": true, "CancelledByUser": true, "AbortedByUser": true,
 		"UserAborted": true, "ManuallyStopped": true, "ContextCanceled": false, "Aborted": false, "Terminated": false,
 		"StoppedUnexpectedly": false, "UserNotFound": false,
 	} {
-		if got := intent.IsEndedByPerson(reason, ""); got != want {
-			t.Errorf("%s: got %v, want %v", reason, got, want)
-		}
+		t.Run(reason, func(t *testing.T) {
+			if got := intent.IsEndedByPerson(reason, ""); got != want {
+				t.Errorf("got %v, want %v", got, want)
+			}
+		})
 	}
 }

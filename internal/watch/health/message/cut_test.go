@@ -47,11 +47,13 @@ func TestCutKeepsDecisivePart(t *testing.T) {
 		"no decisive part": {start + info + info, info[:90]},
 		"vague error":      {start + info + "rpc error: code = Internal " + info, info[len(info)-95:]},
 	} {
-		short := message.Cut(test.text, 300)
-		if !strings.Contains(short, test.want) || len(short) > 300 || !strings.HasPrefix(short, start) ||
-			!strings.HasSuffix(short, test.text[len(test.text)-40:]) {
-			t.Errorf("%s: got %d bytes: %q, want %q", name, len(short), short, test.want)
-		}
+		t.Run(name, func(t *testing.T) {
+			short := message.Cut(test.text, 300)
+			if !strings.Contains(short, test.want) || len(short) > 300 || !strings.HasPrefix(short, start) ||
+				!strings.HasSuffix(short, test.text[len(test.text)-40:]) {
+				t.Errorf("got %d bytes: %q, want %q", len(short), short, test.want)
+			}
+		})
 	}
 }
 

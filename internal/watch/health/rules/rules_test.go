@@ -1,6 +1,7 @@
 package rules_test
 
 import (
+	"cmp"
 	"strings"
 	"testing"
 
@@ -27,9 +28,11 @@ func TestInvalidHealthRulesAreRefused(t *testing.T) {
 		"data:\n  resource.customizations: x":             `unknown key "resource.customizations"`,
 		"data:\n  resource.customizations.healthy.a_B: x": "unknown key",
 	} {
-		_, err := rules.Parse([]byte(text))
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%q: got error %v, want %q", text, err, want)
-		}
+		t.Run(cmp.Or(text, "empty"), func(t *testing.T) {
+			_, err := rules.Parse([]byte(text))
+			if err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("got error %v, want %q", err, want)
+			}
+		})
 	}
 }

@@ -82,10 +82,12 @@ func TestSyntaxErrorsHaveALine(t *testing.T) {
 		"\n\ngoto nowhere":       "test: line 4: no visible label",
 		"x = \"open":             "test: at EOF: ",
 	} {
-		_, err := script.Compile("test", source)
-		if err == nil || !strings.HasPrefix(err.Error(), want) || strings.Contains(err.Error(), "\n") {
-			t.Errorf("%q: got error %v, want one line that starts with %q", source, err, want)
-		}
+		t.Run(source, func(t *testing.T) {
+			_, err := script.Compile("test", source)
+			if err == nil || !strings.HasPrefix(err.Error(), want) || strings.Contains(err.Error(), "\n") {
+				t.Errorf("got error %v, want one line that starts with %q", err, want)
+			}
+		})
 	}
 }
 
@@ -113,14 +115,16 @@ func TestScriptsAreIsolated(t *testing.T) {
 		`rawset(("").__index or string, "left", obj)`, `for k in pairs(_G) do _G[k] = nil end`, `pairs = nil ipairs = nil`,
 		`setmetatable(1, {__index = obj})`, `setmetatable(true, {__index = obj})`, `setmetatable(pairs, {__index = obj})`,
 	} {
-		// With the race detector, a sync.Pool drops some interpreters, so the second Run can get a new interpreter.
-		// Therefore, repeat the check.
-		for range 2 {
-			_, _ = interpreters.Run(compile(t, source), map[string]any{}, time.Time{})
-			if got, err := interpreters.Run(absent, map[string]any{}, time.Time{}); got.Status != script.Healthy {
-				t.Errorf("after %s: got %+v, error %v", source, got, err)
+		t.Run(source, func(t *testing.T) {
+			// With the race detector, a sync.Pool drops some interpreters, so the second Run can get a new interpreter.
+			// Therefore, repeat the check.
+			for range 2 {
+				_, _ = interpreters.Run(compile(t, source), map[string]any{}, time.Time{})
+				if got, err := interpreters.Run(absent, map[string]any{}, time.Time{}); got.Status != script.Healthy {
+					t.Errorf("got %+v, error %v", got, err)
+				}
 			}
-		}
+		})
 	}
 }
 

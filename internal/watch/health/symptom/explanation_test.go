@@ -50,10 +50,12 @@ func TestBadStateIsExplainedByAnyStatusMember(t *testing.T) {
 		{"phase: New, reason: Throttled, message: waiting for an earlier build", ""},
 		{"phase: Complete, reason: InvalidOutput, message: The output could not be resolved", ""},
 	} {
-		s, ok := symptom.Of(decode(t, "{kind: Feed, spec: {}, status: {"+test.status+"}}"), false)
-		if ok != (test.want != "") || s.Sentence != test.want {
-			t.Errorf("%s: got %q, want %q", test.status, s.Sentence, test.want)
-		}
+		t.Run(test.status, func(t *testing.T) {
+			s, ok := symptom.Of(decode(t, "{kind: Feed, spec: {}, status: {"+test.status+"}}"), false)
+			if ok != (test.want != "") || s.Sentence != test.want {
+				t.Errorf("got %q, want %q", s.Sentence, test.want)
+			}
+		})
 	}
 }
 
@@ -94,13 +96,15 @@ func TestUnreadyPartOfReadyObjectIsProblem(t *testing.T) {
 		{disk, "{type: Schedulable, status: 'False', message: the disk is full}", ""},
 		{disk, "{type: Ready, status: 'True', message: it is another disk}", ""},
 	} {
-		for _, isOK := range []bool{false, true} {
-			o := decode(t, "{kind: Node, spec: "+test.spec+", status: {conditions: [{type: Ready, status: 'True'}], "+
-				"diskStatus: {ssd: {conditions: ["+test.condition+"]}}}}")
-			if s, _ := symptom.Of(o, isOK); s.Sentence != test.want {
-				t.Errorf("%s, %s: got %q, want %q", test.spec, test.condition, s.Sentence, test.want)
+		t.Run(test.spec+", "+test.condition, func(t *testing.T) {
+			for _, isOK := range []bool{false, true} {
+				o := decode(t, "{kind: Node, spec: "+test.spec+", status: {conditions: [{type: Ready, status: 'True'}], "+
+					"diskStatus: {ssd: {conditions: ["+test.condition+"]}}}}")
+				if s, _ := symptom.Of(o, isOK); s.Sentence != test.want {
+					t.Errorf("is OK %t: got %q, want %q", isOK, s.Sentence, test.want)
+				}
 			}
-		}
+		})
 	}
 }
 
@@ -110,9 +114,11 @@ func TestErrorOfPartInMapIsProblem(t *testing.T) {
 		"{type: Connected, status: 'False', message: cannot connect}":      "cluster eu: Connected: cannot connect",
 		"{type: Connected, status: 'False', message: no client until now}": "",
 	} {
-		o := decode(t, "{kind: Feed, spec: {}, status: {clusters: {eu: {conditions: ["+condition+"]}}}}")
-		if s, _ := symptom.Of(o, false); s.Sentence != want {
-			t.Errorf("%s: got %q, want %q", condition, s.Sentence, want)
-		}
+		t.Run(condition, func(t *testing.T) {
+			o := decode(t, "{kind: Feed, spec: {}, status: {clusters: {eu: {conditions: ["+condition+"]}}}}")
+			if s, _ := symptom.Of(o, false); s.Sentence != want {
+				t.Errorf("got %q, want %q", s.Sentence, want)
+			}
+		})
 	}
 }

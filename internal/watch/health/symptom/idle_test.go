@@ -1,6 +1,7 @@
 package symptom_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/health/symptom"
@@ -32,11 +33,13 @@ func TestIdleObjectsAreRecognized(t *testing.T) {
 		{"Ready", "False", "DependencyNotReady", "The source is suspended", false},
 		{"Ready", "False", "NoEndpoints", "No traffic arrives", false},
 	} {
-		o := map[string]any{"status": map[string]any{"conditions": []any{map[string]any{
-			"type": test.kind, "status": test.status, "reason": test.reason, "message": test.message,
-		}}}}
-		if got := symptom.IsIdle(o); got != test.want {
-			t.Errorf("%+v: got %v", test, got)
-		}
+		t.Run(strings.Join([]string{test.kind, test.status, test.reason, test.message}, " "), func(t *testing.T) {
+			o := map[string]any{"status": map[string]any{"conditions": []any{map[string]any{
+				"type": test.kind, "status": test.status, "reason": test.reason, "message": test.message,
+			}}}}
+			if got := symptom.IsIdle(o); got != test.want {
+				t.Errorf("got %v, want %v", got, test.want)
+			}
+		})
 	}
 }

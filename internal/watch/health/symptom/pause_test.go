@@ -24,9 +24,11 @@ func TestRunsEndedByPerson(t *testing.T) {
 		"{status: {phase: Failed, message: must be aborted manually}}":  false,
 		"{status: {phase: Failed, message: 'terminated by user code'}}": false,
 	} {
-		s, ok := symptom.Of(decode(t, text), false)
-		if got := symptom.IsEndedByPerson(decode(t, text)); got != want || ok == want {
-			t.Errorf("%s: got %v and %+v, want %v", text, got, s, want)
-		}
+		t.Run(text, func(t *testing.T) {
+			s, ok := symptom.Of(decode(t, text), false)
+			if got := symptom.IsEndedByPerson(decode(t, text)); got != want || ok == want {
+				t.Errorf("got %v and %+v, want %v", got, s, want)
+			}
+		})
 	}
 }

@@ -71,10 +71,12 @@ func TestFailedPartIsReported(t *testing.T) {
 		"{parts: [{name: a, status: NoErrors}, {name: b, state: on-failure}]}":       "",
 		"{template: {status: Failed}, spec: {status: Failed}}":                       "",
 	} {
-		s, ok := symptom.Of(decode(t, "{kind: Feed, spec: {}, status: "+status+"}"), false)
-		if ok != (want != "") || s.Sentence != want {
-			t.Errorf("%s: got %q, want %q", status, s.Sentence, want)
-		}
+		t.Run(status, func(t *testing.T) {
+			s, ok := symptom.Of(decode(t, "{kind: Feed, spec: {}, status: "+status+"}"), false)
+			if ok != (want != "") || s.Sentence != want {
+				t.Errorf("got %q, want %q", s.Sentence, want)
+			}
+		})
 	}
 }
 
@@ -109,9 +111,11 @@ func TestRunThatEndedWithoutSuccessIsFinal(t *testing.T) {
 		"{conditions: [{type: Failed, status: 'True', reason: JobCancelled}]}":                                false,
 		"{completionTime: x, conditions: [{type: Succeeded, status: 'False', reason: ContextCanceled}]}":      true,
 	} {
-		if s, _ := symptom.Of(decode(t, "{kind: Run, spec: {}, status: "+status+"}"), false); s.IsFinal != want {
-			t.Errorf("%s: got %+v, want %v", status, s, want)
-		}
+		t.Run(status, func(t *testing.T) {
+			if s, _ := symptom.Of(decode(t, "{kind: Run, spec: {}, status: "+status+"}"), false); s.IsFinal != want {
+				t.Errorf("got %+v, want %v", s, want)
+			}
+		})
 	}
 }
 
@@ -123,9 +127,11 @@ func TestFailurePhaseIsTotalUnlessPartial(t *testing.T) {
 		"phase: Degraded": false,
 		"health: red":     false, "jobState: FAILED": false, "phase: Running": false, "phase: FailedOver": false,
 	} {
-		if s, _ := symptom.Of(decode(t, "{kind: Feed, spec: {}, status: {"+status+"}}"), false); s.IsTotal != want {
-			t.Errorf("%s: got %+v, want %v", status, s, want)
-		}
+		t.Run(status, func(t *testing.T) {
+			if s, _ := symptom.Of(decode(t, "{kind: Feed, spec: {}, status: {"+status+"}}"), false); s.IsTotal != want {
+				t.Errorf("got %+v, want %v", s, want)
+			}
+		})
 	}
 }
 
@@ -146,9 +152,11 @@ func TestPausedControllersAreRecognized(t *testing.T) {
 		`{spec: {}, status: {conditions: [{type: ReconciliationPaused, status: "False"}]}}`:       false,
 		`{spec: {}, status: {conditions: [{type: HeartbeatStopped, status: "True"}]}}`:            false,
 	} {
-		if got := symptom.HasPausedController(decode(t, text)); got != want {
-			t.Errorf("%s: got %v, want %v", text, got, want)
-		}
+		t.Run(text, func(t *testing.T) {
+			if got := symptom.HasPausedController(decode(t, text)); got != want {
+				t.Errorf("got %v, want %v", got, want)
+			}
+		})
 	}
 }
 
@@ -163,9 +171,11 @@ func TestEmptyOptionalSettingIsNoProblem(t *testing.T) {
 		`{spec: {endpoint: ""}, ` + unavailable + `"cannot connect: endpoint is empty"}]}}`:                true,
 		`{spec: {url: ""}, status: {conditions: [{type: Valid, status: "False", message: url is empty}]}}`: true,
 	} {
-		if s, ok := symptom.Of(decode(t, text), false); ok != want {
-			t.Errorf("%s: got %+v, want %v", text, s, want)
-		}
+		t.Run(text, func(t *testing.T) {
+			if s, ok := symptom.Of(decode(t, text), false); ok != want {
+				t.Errorf("got %+v, want %v", s, want)
+			}
+		})
 	}
 }
 
@@ -181,10 +191,12 @@ func TestWaitingForStoppedObjectIsNoProblem(t *testing.T) {
 		`type: Active, status: "False", reason: Stopped, message: Can't admit new workloads`:                 false,
 		`type: Active, status: "False", reason: FlavorNotFound, message: references missing flavors`:         false,
 	} {
-		text := "{kind: Feed, metadata: {name: prices}, spec: {}, status: {conditions: [{" + condition + "}]}}"
-		if s, ok := symptom.Dependency(decode(t, text)); ok != want {
-			t.Errorf("%s: got %+v, want %v", condition, s, want)
-		}
+		t.Run(condition, func(t *testing.T) {
+			text := "{kind: Feed, metadata: {name: prices}, spec: {}, status: {conditions: [{" + condition + "}]}}"
+			if s, ok := symptom.Dependency(decode(t, text)); ok != want {
+				t.Errorf("got %+v, want %v", s, want)
+			}
+		})
 	}
 }
 
@@ -226,13 +238,15 @@ func TestFalseConditionIsProblemOnlyWithError(t *testing.T) {
 		"type: Reachable, status: Unknown, reason: NoHeartbeat, message: lost contact":                            true,
 		"type: Available, status: Unknown, reason: Initialized, message: Condition Initialized":                   false,
 	} {
-		if !strings.Contains(condition, "status:") {
-			condition += `, status: "False"`
-		}
-		text := "{kind: Feed, spec: {}, status: {conditions: [{" + condition + "}]}}"
-		if s, ok := symptom.Of(decode(t, text), false); ok != want {
-			t.Errorf("%s: got %+v, want %v", condition, s, want)
-		}
+		t.Run(condition, func(t *testing.T) {
+			if !strings.Contains(condition, "status:") {
+				condition += `, status: "False"`
+			}
+			text := "{kind: Feed, spec: {}, status: {conditions: [{" + condition + "}]}}"
+			if s, ok := symptom.Of(decode(t, text), false); ok != want {
+				t.Errorf("got %+v, want %v", s, want)
+			}
+		})
 	}
 }
 
@@ -296,10 +310,12 @@ func TestStatusMembersExplainTheState(t *testing.T) {
 		"{observedPhase: Ready, message: the last attempt failed and was repeated}":   "",
 		"{conditions: [{type: Synced, status: 'True'}], message: one attempt failed}": "",
 	} {
-		s, ok := symptom.Of(decode(t, "{kind: Feed, spec: {}, status: "+status+"}"), false)
-		if ok != (want != "") || s.Sentence != want {
-			t.Errorf("%s: got %q, want %q", status, s.Sentence, want)
-		}
+		t.Run(status, func(t *testing.T) {
+			s, ok := symptom.Of(decode(t, "{kind: Feed, spec: {}, status: "+status+"}"), false)
+			if ok != (want != "") || s.Sentence != want {
+				t.Errorf("got %q, want %q", s.Sentence, want)
+			}
+		})
 	}
 }
 
@@ -314,9 +330,11 @@ func TestStoppedObjectHasNoError(t *testing.T) {
 		"phase: Running, conditions: [{type: Ready, status: 'False', message: the VM is stopped}]": false,
 		"lastState: Stopped": false,
 	} {
-		if got := symptom.HasStopped(decode(t, "{spec: {}, status: {"+status+"}}")); got != want {
-			t.Errorf("%s: got %v, want %v", status, got, want)
-		}
+		t.Run(status, func(t *testing.T) {
+			if got := symptom.HasStopped(decode(t, "{spec: {}, status: {"+status+"}}")); got != want {
+				t.Errorf("got %v, want %v", got, want)
+			}
+		})
 	}
 }
 
@@ -337,15 +355,17 @@ func TestFailedTaskOfReadyObjectIsProblem(t *testing.T) {
 		"type: DependenciesHealthy, reason: Checking, message: Plugin does not exist":               false,
 		"type: PluginInstalled, reason: PluginNotFound, message: Plugin does not exist":             false,
 	} {
-		if !strings.Contains(condition, "status:") {
-			condition += `, status: "False"`
-		}
-		text := "{kind: Feed, spec: {}, status: {conditions: [{type: Ready, status: 'True'}, {" + condition + "}]}}"
-		for _, isOK := range []bool{false, true} {
-			if s, ok := symptom.Of(decode(t, text), isOK); ok != want {
-				t.Errorf("%s: got %+v, want %v", condition, s, want)
+		t.Run(condition, func(t *testing.T) {
+			if !strings.Contains(condition, "status:") {
+				condition += `, status: "False"`
 			}
-		}
+			text := "{kind: Feed, spec: {}, status: {conditions: [{type: Ready, status: 'True'}, {" + condition + "}]}}"
+			for _, isOK := range []bool{false, true} {
+				if s, ok := symptom.Of(decode(t, text), isOK); ok != want {
+					t.Errorf("is OK %t: got %+v, want %v", isOK, s, want)
+				}
+			}
+		})
 	}
 }
 
@@ -358,10 +378,12 @@ func TestStateRequestedBySpecIsNoProblem(t *testing.T) {
 		"{}": true, "{suspend: false}": true, "{stop: 'no'}": true, "{online: true}": true, "{state: running}": true,
 		"{stop: {after: 1h}}": true, "{instances: 1}": true,
 	} {
-		o := decode(t, "{kind: Feed, spec: "+spec+", status: {state: offline}}")
-		if s, ok := symptom.Of(o, false); ok != want {
-			t.Errorf("%s: got %+v, want %v", spec, s, want)
-		}
+		t.Run(spec, func(t *testing.T) {
+			o := decode(t, "{kind: Feed, spec: "+spec+", status: {state: offline}}")
+			if s, ok := symptom.Of(o, false); ok != want {
+				t.Errorf("got %+v, want %v", s, want)
+			}
+		})
 	}
 }
 
@@ -372,8 +394,10 @@ func TestOwnErrorIgnoresConditions(t *testing.T) {
 		"{conditions: [{type: Ready, status: 'False', message: the pod failed}]}": "",
 		"{phase: Running}": "",
 	} {
-		if got := symptom.OwnError(decode(t, "{status: "+status+"}")); got != want {
-			t.Errorf("%s: got %q, want %q", status, got, want)
-		}
+		t.Run(status, func(t *testing.T) {
+			if got := symptom.OwnError(decode(t, "{status: "+status+"}")); got != want {
+				t.Errorf("got %q, want %q", got, want)
+			}
+		})
 	}
 }

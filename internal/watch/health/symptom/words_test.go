@@ -1,6 +1,7 @@
 package symptom_test
 
 import (
+	"cmp"
 	"testing"
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/health/symptom"
@@ -19,9 +20,11 @@ func TestBadConditionTypesAreRecognized(t *testing.T) {
 		"OnFailure": false, "InvalidatedCache": false, "UpdateAvailable": false, "InstallPlanMissing": false,
 		"MemoryPressure": false, "BudgetExceeded": false,
 	} {
-		if got := symptom.IsBadIfTrue(name); got != want {
-			t.Errorf("%q: got %v, want %v", name, got, want)
-		}
+		t.Run(cmp.Or(name, "empty"), func(t *testing.T) {
+			if got := symptom.IsBadIfTrue(name); got != want {
+				t.Errorf("got %v, want %v", got, want)
+			}
+		})
 	}
 }
 
@@ -31,9 +34,11 @@ func TestNodeProblemsAreRecognized(t *testing.T) {
 		"CorruptDockerOverlay2": true, "KubeletProblem": true, "KernelDeadlock": true,
 		"Ready": false, "EtcdIsVoter": false, "VMEventScheduled": false, "KernelReady": false, "": false,
 	} {
-		if got := symptom.IsNodeProblem(name); got != want {
-			t.Errorf("%q: got %v, want %v", name, got, want)
-		}
+		t.Run(cmp.Or(name, "empty"), func(t *testing.T) {
+			if got := symptom.IsNodeProblem(name); got != want {
+				t.Errorf("got %v, want %v", got, want)
+			}
+		})
 	}
 }
 
@@ -49,8 +54,10 @@ func TestErrorsInTextsAreRecognized(t *testing.T) {
 		"No valid Bindings found": true, "No valid reason to act": false, "no vulnerabilities found": false,
 		"Operation cannot be fulfilled on x: the object has been modified": true,
 	} {
-		if got := symptom.NamesError(text); got != want {
-			t.Errorf("%q: got %v, want %v", text, got, want)
-		}
+		t.Run(cmp.Or(text, "empty"), func(t *testing.T) {
+			if got := symptom.NamesError(text); got != want {
+				t.Errorf("got %v, want %v", got, want)
+			}
+		})
 	}
 }
