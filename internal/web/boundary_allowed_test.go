@@ -1,6 +1,7 @@
 package web_test
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"log/slog"
@@ -96,45 +97,47 @@ func TestBoundaryAllowsOnlyConfiguredHostsAndOrigins(t *testing.T) {
 		"glasshouse.example.org": "",
 	}
 	for name, boundary := range boundaries {
-		handler, err := newServerWithoutCluster(t, web.Options{Boundary: boundary}).Handler()
-		if err != nil {
-			t.Fatal(err)
-		}
-		allowedBy := func(allowing string) bool { return allowing == "both" || allowing == name }
-		for _, route := range allRoutes(t) {
-			method, path, _ := strings.Cut(route, " ")
-			check := func(host, origin, want string) {
-				r := httptest.NewRequestWithContext(t.Context(), method, path, nil)
-				r.Host = host
-				if origin != "" {
-					r.Header.Set("Origin", origin)
-				}
-				if got := problemTitle(handler, r); got != want && (want != "" || got == badHost || got == badOrigin) {
-					t.Errorf("%s: %s with host %q and origin %q: got problem %q, want %q", name, route, host, origin, got, want)
-				}
+		t.Run(name, func(t *testing.T) {
+			handler, err := newServerWithoutCluster(t, web.Options{Boundary: boundary}).Handler()
+			if err != nil {
+				t.Fatal(err)
 			}
-			for host, allowingHost := range hosts {
-				for origin, allowing := range origins {
-					want := ""
-					switch {
-					case !allowedBy(allowingHost):
-						want = badHost
-					case method != http.MethodGet && strings.ToLower(origin) != origin:
-						// A route that changes something requires the origin in lower case, as browsers send it.
-						want = badOrigin
-					case !allowedBy(allowing):
-						want = badOrigin
+			allowedBy := func(allowing string) bool { return allowing == "both" || allowing == name }
+			for _, route := range allRoutes(t) {
+				method, path, _ := strings.Cut(route, " ")
+				check := func(host, origin, want string) {
+					r := httptest.NewRequestWithContext(t.Context(), method, path, nil)
+					r.Host = host
+					if origin != "" {
+						r.Header.Set("Origin", origin)
 					}
-					check(host, origin, want)
+					if got := problemTitle(handler, r); got != want && (want != "" || got == badHost || got == badOrigin) {
+						t.Errorf("%s with host %q and origin %q: got problem %q, want %q", route, host, origin, got, want)
+					}
 				}
-				if allowedBy(allowingHost) {
-					check(host, "http://"+host, "")
-					check(host, "http://"+host+":1", badOrigin)
-				} else if host != "" {
-					check(host, "http://"+host, badHost) // After DNS rebinding, Host and Origin are equal.
+				for host, allowingHost := range hosts {
+					for origin, allowing := range origins {
+						want := ""
+						switch {
+						case !allowedBy(allowingHost):
+							want = badHost
+						case method != http.MethodGet && strings.ToLower(origin) != origin:
+							// A route that changes something requires the origin in lower case, as browsers send it.
+							want = badOrigin
+						case !allowedBy(allowing):
+							want = badOrigin
+						}
+						check(host, origin, want)
+					}
+					if allowedBy(allowingHost) {
+						check(host, "http://"+host, "")
+						check(host, "http://"+host+":1", badOrigin)
+					} else if host != "" {
+						check(host, "http://"+host, badHost) // After DNS rebinding, Host and Origin are equal.
+					}
 				}
 			}
-		}
+		})
 	}
 }
 
@@ -252,20 +255,24 @@ func TestNewBoundaryRejectsInvalidHostsAndOrigins(t *testing.T) {
 		"", ":8080", "https://x.org", "x.org/", "x.org:", "a b", "*", "*.example.org", "user@x.org", "x.org?", "::1",
 		"x.org:port",
 	} {
-		if _, err := web.NewBoundary([]string{host}, nil); err == nil ||
-			!strings.Contains(err.Error(), fmt.Sprintf("--allowed-host %q is not a host: write a name", host)) {
-			t.Errorf("NewBoundary with host %q: got error %v", host, err)
-		}
+		t.Run(cmp.Or(host, "empty"), func(t *testing.T) {
+			if _, err := web.NewBoundary([]string{host}, nil); err == nil ||
+				!strings.Contains(err.Error(), fmt.Sprintf("--allowed-host %q is not a host: write a name", host)) {
+				t.Errorf("got error %v, want one that names the host", err)
+			}
+		})
 	}
 	for _, origin := range []string{
 		"", "x.org", "https://", "https://x.org/", "https://x.org/a", "https://*.x.org", "ftp://x.org", "null",
 		"https://u@x.org", "https://x.org#a", "*",
 	} {
-		if _, err := web.NewBoundary(nil, []string{origin}); err == nil ||
-			!strings.Contains(
-				err.Error(), fmt.Sprintf("--allowed-origin %q is not an origin: write scheme and host", origin),
-			) {
-			t.Errorf("NewBoundary with origin %q: got error %v", origin, err)
-		}
+		t.Run(cmp.Or(origin, "empty"), func(t *testing.T) {
+			if _, err := web.NewBoundary(nil, []string{origin}); err == nil ||
+				!strings.Contains(
+					err.Error(), fmt.Sprintf("--allowed-origin %q is not an origin: write scheme and host", origin),
+				) {
+				t.Errorf("got error %v, want one that names the origin", err)
+			}
+		})
 	}
 }

@@ -15,23 +15,29 @@ func TestForeignHostsAreRefused(t *testing.T) {
 		"localhost", "LocalHost:80", "127.0.0.1:1234", "127.0.0.1", "127.1.2.3:8080", "[::1]:80", "[::1]",
 		"localhost:1",
 	} {
-		if a := s.get("/healthz", "Host: "+host); a.status != http.StatusOK || a.body != "ok\n" {
-			t.Errorf("host %q: got %d %s, want 200", host, a.status, a.body)
-		}
+		t.Run(host, func(t *testing.T) {
+			s := s.forRow(t)
+			if a := s.get("/healthz", "Host: "+host); a.status != http.StatusOK || a.body != "ok\n" {
+				t.Errorf("got %d %s, want 200", a.status, a.body)
+			}
+		})
 	}
 	for _, host := range []string{
 		"evil.test", "localhost.evil.test", "127.0.0.1.evil.test", "evil.test:8080", "", ":8080", "0.0.0.0",
 		"169.254.169.254", "10.0.0.1:80",
 		"localhost@evil.test", "evil.test#localhost", "localhost.", "2130706433", "[::ffff:10.0.0.1]:80", "::", "[::]",
 	} {
-		for _, path := range routePaths(t) {
-			a := s.get(path, "Host: "+host)
-			if a.status == http.StatusBadRequest && !strings.Contains(a.body, "{") {
-				continue // net/http refuses an invalid Host before the handler runs.
+		t.Run(cmp.Or(host, "empty"), func(t *testing.T) {
+			s := s.forRow(t)
+			for _, path := range routePaths(t) {
+				a := s.get(path, "Host: "+host)
+				if a.status == http.StatusBadRequest && !strings.Contains(a.body, "{") {
+					continue // net/http refuses an invalid Host before the handler runs.
+				}
+				s.wantProblem(path, a, http.StatusForbidden, "Host not allowed",
+					"localhost, 127.0.0.1 and [::1]")
 			}
-			s.wantProblem("host "+host+" of "+path, a, http.StatusForbidden, "Host not allowed",
-				"localhost, 127.0.0.1 and [::1]")
-		}
+		})
 	}
 	// The error names the command-line flag that would allow the host.
 	for _, path := range []string{"/healthz", "/nothing"} {
@@ -63,14 +69,17 @@ func TestForeignOriginsAreRefused(t *testing.T) {
 		"http://evil.test", "http://" + s.addr + ".evil.test",
 		"file://", "http://", s.addr, "http://%zz", "chrome-extension://abc",
 	} {
-		for _, path := range routePaths(t) {
-			a := s.get(path, "Origin: "+origin)
-			s.wantProblem("origin "+origin+" of "+path, a, http.StatusForbidden, "Origin not allowed",
+		t.Run(strings.ReplaceAll(origin, port, "PORT"), func(t *testing.T) {
+			s := s.forRow(t)
+			for _, path := range routePaths(t) {
+				a := s.get(path, "Origin: "+origin)
+				s.wantProblem(path, a, http.StatusForbidden, "Origin not allowed",
+					"http://"+s.addr+"/")
+			}
+			a := s.get("/api/v1/live", append([]string{"Origin: " + origin}, socket...)...)
+			s.wantProblem("WebSocket", a, http.StatusForbidden, "Origin not allowed",
 				"http://"+s.addr+"/")
-		}
-		a := s.get("/api/v1/live", append([]string{"Origin: " + origin}, socket...)...)
-		s.wantProblem("origin "+origin+" of the socket", a, http.StatusForbidden, "Origin not allowed",
-			"http://"+s.addr+"/")
+		})
 	}
 }
 
@@ -153,11 +162,14 @@ func TestUnsupportedMethodsAreRefused(t *testing.T) {
 func TestPanicFailsOnlyItsRequest(t *testing.T) {
 	s := startSite(t, nil)
 	for _, path := range []string{"/api/v1/resources", "/api/v1/snapshot/" + podsRef, "/readyz", "/r/" + podsRef} {
-		a := s.get(path)
-		s.wantProblem(path, a, http.StatusInternalServerError, "Internal error", "The error was logged")
-		if strings.Contains(a.body, "goroutine") || strings.Contains(a.body, "nil pointer") {
-			t.Errorf("%s: the response reveals internals: %s", path, a.body)
-		}
+		t.Run(path, func(t *testing.T) {
+			s := s.forRow(t)
+			a := s.get(path)
+			s.wantProblem(path, a, http.StatusInternalServerError, "Internal error", "The error was logged")
+			if strings.Contains(a.body, "goroutine") || strings.Contains(a.body, "nil pointer") {
+				t.Errorf("the response reveals internals: %s", a.body)
+			}
+		})
 	}
 	if !strings.Contains(s.log.String(), "nil pointer") {
 		t.Errorf("log is %q, want it to contain the panic", s.log)

@@ -193,30 +193,32 @@ func TestReferenceHasTheParameters(t *testing.T) {
 		"/r/{group}/{version}/{resource}", "/compare", "/api/v1/snapshot/{group}/{version}/{resource}",
 		"/api/v1/search", "/api/v1/logs/{namespace}/{name}",
 	} {
-		var p struct{ Detail string }
-		if err := json.Unmarshal(responseTo(t, path+"?no-such-parameter=1").Body.Bytes(), &p); err != nil {
-			t.Fatal(err)
-		}
-		_, list, ok := strings.Cut(strings.TrimSuffix(p.Detail, "."), "the parameters are: ")
-		if !ok {
-			t.Fatalf("%s does not list the accepted values: %q", path, p.Detail)
-		}
-		want := map[string]bool{}
-		_, section, _ := strings.Cut(apiReference(t), "### GET "+path+"\n")
-		section, _, _ = strings.Cut(section, "\n### ")
-		for name := range strings.SplitSeq(list, ", ") {
-			want[name] = true
-			if !regexp.MustCompile("(?m)^\\| [^|]*`" + name + "`").MatchString(section) {
-				t.Errorf("docs/api.md, %s: %q is missing", path, name)
+		t.Run(path, func(t *testing.T) {
+			var p struct{ Detail string }
+			if err := json.Unmarshal(responseTo(t, path+"?no-such-parameter=1").Body.Bytes(), &p); err != nil {
+				t.Fatal(err)
 			}
-		}
-		got := map[string]bool{}
-		for name := range d.parameters(path) {
-			if in, name, _ := strings.Cut(name, " "); in == "query" {
-				got[name] = true
+			_, list, ok := strings.Cut(strings.TrimSuffix(p.Detail, "."), "the parameters are: ")
+			if !ok {
+				t.Fatalf("the problem does not list the accepted values: %q", p.Detail)
 			}
-		}
-		wantSameNames(t, "openapi.json, "+path, got, want)
+			want := map[string]bool{}
+			_, section, _ := strings.Cut(apiReference(t), "### GET "+path+"\n")
+			section, _, _ = strings.Cut(section, "\n### ")
+			for name := range strings.SplitSeq(list, ", ") {
+				want[name] = true
+				if !regexp.MustCompile("(?m)^\\| [^|]*`" + name + "`").MatchString(section) {
+					t.Errorf("docs/api.md: %q is missing", name)
+				}
+			}
+			got := map[string]bool{}
+			for name := range d.parameters(path) {
+				if in, name, _ := strings.Cut(name, " "); in == "query" {
+					got[name] = true
+				}
+			}
+			wantSameNames(t, "openapi.json, "+path, got, want)
+		})
 	}
 }
 
@@ -367,12 +369,14 @@ func TestReferenceHasTheLimits(t *testing.T) {
 		{"../watch/health", "maxText = 1000", "at most 1,000 bytes and no line breaks"},
 		{"../../cmd/dashboard", "loginTimeout = 30 * time.Second", "takes more than 30 s, the previous context stays active"},
 	} {
-		source := strings.Join(strings.Fields(readPackage(t, limit.folder)), " ")
-		if !strings.Contains(source, limit.source) {
-			t.Errorf("%s does not contain %q: update the documents and this test", limit.folder, limit.source)
-		}
-		if !strings.Contains(text, limit.want) {
-			t.Errorf("the documents do not contain %q (%s in %s)", limit.want, limit.source, limit.folder)
-		}
+		t.Run(limit.source+", "+limit.want, func(t *testing.T) {
+			source := strings.Join(strings.Fields(readPackage(t, limit.folder)), " ")
+			if !strings.Contains(source, limit.source) {
+				t.Errorf("%s does not contain %q: update the documents and this test", limit.folder, limit.source)
+			}
+			if !strings.Contains(text, limit.want) {
+				t.Errorf("the documents do not contain %q (%s in %s)", limit.want, limit.source, limit.folder)
+			}
+		})
 	}
 }

@@ -156,46 +156,48 @@ func TestRevocationPathsHaveEveryRoute(t *testing.T) {
 func TestResponsesEndWhenPermissionIsRevoked(t *testing.T) {
 	t.Parallel()
 	for _, mode := range []string{auth.Token, auth.None} {
-		inBubbleWithAuth(t, mode, func(b *bubble) {
-			b.api.SetTokenReviews(map[string]authentication.TokenReviewStatus{validToken: acceptedReview()})
-			allow := func(allowed bool) {
-				b.api.Allow(func(authorization.SubjectAccessReviewSpec) bool { return allowed })
-				switch {
-				// In the mode token, only the user loses the permission, and the program itself keeps its
-				// permissions.
-				case mode == auth.Token:
-				case allowed:
-					b.api.Refuse(podsRef, "", 0, "")
-				default:
-					b.api.Revoke(podsRef, "")
-				}
-			}
-			allow(true)
-			watchAll := b.addManyObjects()
-			for _, path := range revocationPaths() {
-				if needsPods := strings.Contains(path, "snapshot") ||
-					strings.Contains(path, "object"); mode == auth.None && !needsPods {
-					continue
-				}
-				watchAll()
-				size, _, err := b.readAtRate(path, 0, func() {})
-				if err != nil || size < 8<<10 { // A shorter response would end before the revocation.
-					b.t.Errorf("%s: got %d bytes, error %v, want at least 8 KiB", path, size, err)
-				}
-				_, duration, err := b.readAtRate(path, size/30, func() {})
-				if err != nil || duration < 20*time.Second {
-					b.t.Errorf("%s with permission: got error %v after %s, want no error", path, err, duration)
-				}
-				watchAll()
-				_, duration, err = b.readAtRate(path, size/30, func() { allow(false) })
-				if err == nil || duration > 15*time.Second {
-					b.t.Errorf("%s: response continued for %s after the permission was revoked, and ended with error %v",
-						path, duration, err)
+		t.Run(mode, func(t *testing.T) {
+			inBubbleWithAuth(t, mode, func(b *bubble) {
+				b.api.SetTokenReviews(map[string]authentication.TokenReviewStatus{validToken: acceptedReview()})
+				allow := func(allowed bool) {
+					b.api.Allow(func(authorization.SubjectAccessReviewSpec) bool { return allowed })
+					switch {
+					// In the mode token, only the user loses the permission, and the program itself keeps its
+					// permissions.
+					case mode == auth.Token:
+					case allowed:
+						b.api.Refuse(podsRef, "", 0, "")
+					default:
+						b.api.Revoke(podsRef, "")
+					}
 				}
 				allow(true)
-				// After a refused list, the server waits before it lists the resource again. Let that (fake) time pass.
-				<-time.After(time.Minute)
-			}
+				watchAll := b.addManyObjects()
+				for _, path := range revocationPaths() {
+					if needsPods := strings.Contains(path, "snapshot") ||
+						strings.Contains(path, "object"); mode == auth.None && !needsPods {
+						continue
+					}
+					watchAll()
+					size, _, err := b.readAtRate(path, 0, func() {})
+					if err != nil || size < 8<<10 { // A shorter response would end before the revocation.
+						b.t.Errorf("%s: got %d bytes, error %v, want at least 8 KiB", path, size, err)
+					}
+					_, duration, err := b.readAtRate(path, size/30, func() {})
+					if err != nil || duration < 20*time.Second {
+						b.t.Errorf("%s with permission: got error %v after %s, want no error", path, err, duration)
+					}
+					watchAll()
+					_, duration, err = b.readAtRate(path, size/30, func() { allow(false) })
+					if err == nil || duration > 15*time.Second {
+						b.t.Errorf("%s: response continued for %s after the permission was revoked, and ended with error %v",
+							path, duration, err)
+					}
+					allow(true)
+					// After a refused list, the server waits before it lists the resource again. Let that (fake) time pass.
+					<-time.After(time.Minute)
+				}
+			})
 		})
 	}
 }

@@ -92,11 +92,14 @@ func TestEscapedPathsDoNotTraverse(t *testing.T) {
 		"/api/v1/object/" + podsRef + "/a/" + strings.Repeat("n", 300),
 		"/static/%2e%2e/%2e%2e/etc/passwd", "/static/../server.go", "/static/..%2f..%2fgo.mod",
 	} {
-		a := s.get(path)
-		var p struct{ Title string }
-		if err := json.Unmarshal([]byte(a.body), &p); a.status < 400 || a.status > 499 || err != nil || p.Title == "" {
-			t.Errorf("%s: got %d %s, want a problem with a status of 4xx", path, a.status, a.body)
-		}
+		t.Run(fmt.Sprintf("%.80s", path), func(t *testing.T) {
+			s := s.forRow(t)
+			a := s.get(path)
+			var p struct{ Title string }
+			if err := json.Unmarshal([]byte(a.body), &p); a.status < 400 || a.status > 499 || err != nil || p.Title == "" {
+				t.Errorf("got %d %s, want a problem with a status of 4xx", a.status, a.body)
+			}
+		})
 	}
 	for _, line := range s.api.Requests("")[before:] {
 		switch target := strings.TrimPrefix(line, "GET "); {
@@ -149,18 +152,21 @@ func TestProblemsAreShownAsPagesToBrowsers(t *testing.T) {
 func TestPagesAreRendered(t *testing.T) {
 	s := newSite(t)
 	for _, sort := range []string{"-name", "-Name"} {
-		a := s.get("/r/"+podsRef+"?sort="+sort+"&ns=a&ns=b", "Accept: text/html")
-		var order []int
-		for _, name := range []string{
-			`aria-sort="descending" data-column="0"><a href="/r/` + podsRef + `?ns=a&amp;ns=b"`, ">web-10<", ">web-2<",
-			">web-1<",
-		} {
-			order = append(order, strings.Index(a.body, name))
-		}
-		if a.status != http.StatusOK || order[0] < 0 || !slices.IsSorted(order) {
-			t.Errorf("%s: got status %d, positions of the heading and the rows are %v; want the rows web-10, web-2, web-1",
-				sort, a.status, order)
-		}
+		t.Run(sort, func(t *testing.T) {
+			s := s.forRow(t)
+			a := s.get("/r/"+podsRef+"?sort="+sort+"&ns=a&ns=b", "Accept: text/html")
+			var order []int
+			for _, name := range []string{
+				`aria-sort="descending" data-column="0"><a href="/r/` + podsRef + `?ns=a&amp;ns=b"`, ">web-10<", ">web-2<",
+				">web-1<",
+			} {
+				order = append(order, strings.Index(a.body, name))
+			}
+			if a.status != http.StatusOK || order[0] < 0 || !slices.IsSorted(order) {
+				t.Errorf("got status %d, positions of the heading and the rows are %v; want the rows web-10, web-2, web-1",
+					a.status, order)
+			}
+		})
 	}
 	for path, title := range map[string]string{
 		"/r/" + podsRef: "Pods", "/r/" + podsRef + "?open=a/web-1": "a/web-1 - Pods",
@@ -168,9 +174,12 @@ func TestPagesAreRendered(t *testing.T) {
 		"/r/" + widgetsRef + "?open=_/one": "one - Widgets", "/r/" + podsRef + "?open=web-1": "Pods",
 		"/o/" + podsRef + "/a/web-1": "a/web-1 - Pods",
 	} {
-		if a := s.get(path, "Accept: text/html"); !strings.Contains(a.body, "<title>"+title+" - test</title>") {
-			t.Errorf("%s: the page does not have the title of the script, %q: %.600s", path, title, a.body)
-		}
+		t.Run(path, func(t *testing.T) {
+			s := s.forRow(t)
+			if a := s.get(path, "Accept: text/html"); !strings.Contains(a.body, "<title>"+title+" - test</title>") {
+				t.Errorf("the page does not have the title of the script, %q: %.600s", title, a.body)
+			}
+		})
 	}
 	a := s.get("/o/"+podsRef+"/a/web-1", "Accept: text/html")
 	if a.status != http.StatusOK || !strings.Contains(a.body, "&lt;b&gt;") || strings.Contains(a.body, "<b>") {
@@ -241,12 +250,15 @@ func TestPagesShowStaleDataWhileUnavailable(t *testing.T) {
 		"/compare?a=" + existing + "&b=web-2": {"name: web-1\n", "name: web-2\n", ">Stale since 20"},
 		twoNamespaces:                         {">web-1<", ">Namespace nowhere did not exist at 20", ">Stale since 20"},
 	} {
-		a := s.get(path, "Accept: text/html")
-		for _, wants := range wants {
-			if a.status != http.StatusOK || !strings.Contains(a.body, wants) {
-				t.Errorf("%s: got status %d, want 200 and %q in\n%s", path, a.status, wants, a.body)
+		t.Run(path, func(t *testing.T) {
+			s := s.forRow(t)
+			a := s.get(path, "Accept: text/html")
+			for _, wants := range wants {
+				if a.status != http.StatusOK || !strings.Contains(a.body, wants) {
+					t.Errorf("got status %d, want 200 and %q in\n%s", a.status, wants, a.body)
+				}
 			}
-		}
+		})
 	}
 	s.wantProblem("object that is not cached", s.get("/o/"+missing), http.StatusServiceUnavailable,
 		"The API server does not respond", "")
@@ -416,9 +428,12 @@ func TestEscapedNamesAreDecodedOnce(t *testing.T) {
 	for _, path := range []string{
 		"/api/v1/object/" + widgetsRef + "/_/system%3Anode%20b", "/o/" + widgetsRef + "/_/system:node%20b",
 	} {
-		if a := s.get(path); a.status != http.StatusOK || !strings.Contains(a.body, "system:node b") {
-			t.Errorf("%s: got %d %s", path, a.status, a.body)
-		}
+		t.Run(path, func(t *testing.T) {
+			s := s.forRow(t)
+			if a := s.get(path); a.status != http.StatusOK || !strings.Contains(a.body, "system:node b") {
+				t.Errorf("got %d %s, want the object", a.status, a.body)
+			}
+		})
 	}
 }
 
@@ -469,10 +484,13 @@ func TestStaticFilesAreCached(t *testing.T) {
 		"/static/app.js?v=0123456789ab": "no-cache",
 		"/static/app.css":               "no-cache",
 	} {
-		a := s.get(path)
-		if got := a.header.Get("Cache-Control"); a.status != http.StatusOK || got != want || len(a.body) < 100 {
-			t.Errorf("%s: got %d, Cache-Control %q, want %q", path, a.status, got, want)
-		}
+		t.Run(path, func(t *testing.T) {
+			s := s.forRow(t)
+			a := s.get(path)
+			if got := a.header.Get("Cache-Control"); a.status != http.StatusOK || got != want || len(a.body) < 100 {
+				t.Errorf("got %d, Cache-Control %q, want %q", a.status, got, want)
+			}
+		})
 	}
 	if kind := s.get("/static/app.js").header.Get("Content-Type"); !strings.HasPrefix(kind, "text/javascript") {
 		t.Errorf("Content-Type of the script is %s", kind)

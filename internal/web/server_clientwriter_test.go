@@ -188,22 +188,26 @@ func TestFailedWritesAreClientErrors(t *testing.T) {
 		http.ErrHandlerTimeout, io.ErrShortWrite,
 	}
 	for _, err := range clientErrors {
-		log.Reset()
-		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/healthz", nil)
-		r.Host = "localhost"
-		handler.ServeHTTP(&brokenWriter{httptest.NewRecorder(), err}, r)
-		if !strings.Contains(log.String(), `level=DEBUG msg="client disconnected"`) ||
-			strings.Contains(log.String(), "ERROR") {
-			t.Errorf("write error %v: log is %q, want only a debug line", err, log.String())
-		}
+		t.Run(err.Error(), func(t *testing.T) {
+			log.Reset()
+			r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/healthz", nil)
+			r.Host = "localhost"
+			handler.ServeHTTP(&brokenWriter{httptest.NewRecorder(), err}, r)
+			if !strings.Contains(log.String(), `level=DEBUG msg="client disconnected"`) ||
+				strings.Contains(log.String(), "ERROR") {
+				t.Errorf("log is %q, want only a debug line", log.String())
+			}
+		})
 	}
 	for _, misuse := range []error{http.ErrContentLength, http.ErrBodyNotAllowed, http.ErrHijacked} {
-		log.Reset()
-		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/healthz", nil)
-		r.Host = "localhost"
-		handler.ServeHTTP(&brokenWriter{httptest.NewRecorder(), misuse}, r)
-		if !strings.Contains(log.String(), "level=ERROR") {
-			t.Errorf("write error %v: log is %q, want an error", misuse, log.String())
-		}
+		t.Run(misuse.Error(), func(t *testing.T) {
+			log.Reset()
+			r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/healthz", nil)
+			r.Host = "localhost"
+			handler.ServeHTTP(&brokenWriter{httptest.NewRecorder(), misuse}, r)
+			if !strings.Contains(log.String(), "level=ERROR") {
+				t.Errorf("log is %q, want an error", log.String())
+			}
+		})
 	}
 }

@@ -85,11 +85,14 @@ func TestComparePageNotesMaskedValues(t *testing.T) {
 		"?a=" + podsRef + "/a/mask-1&b=mask-2": valuesNote, "?a=" + podsRef + "/a/mask-1&b=" + secrets + "/a/one": valuesNote,
 		"?a=" + podsRef + "/a/mask-1&b=web-1": "",
 	} {
-		a := s.get("/compare" + query)
-		for _, note := range []string{secretsNote, valuesNote} {
-			if strings.Contains(a.body, note) != (note == want) || a.status != http.StatusOK {
-				t.Errorf("%s: got status %d, want the note %q: %s", query, a.status, want, a.body)
+		t.Run(query, func(t *testing.T) {
+			s := s.forRow(t)
+			a := s.get("/compare" + query)
+			for _, note := range []string{secretsNote, valuesNote} {
+				if strings.Contains(a.body, note) != (note == want) || a.status != http.StatusOK {
+					t.Errorf("got status %d, want the note %q: %s", a.status, want, a.body)
+				}
 			}
-		}
+		})
 	}
 }

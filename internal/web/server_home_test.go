@@ -30,14 +30,17 @@ func TestHomePageIsServedOrRedirected(t *testing.T) {
 		"/ns/%3Cscript%3E":        {400, "namespace"},
 		"/ns/":                    {404, "Page not found"},
 	} {
-		a := s.get(path, "Accept: text/html")
-		if location := a.header.Get("Location"); a.status != want.status ||
-			!strings.Contains(a.body, want.text) && location != want.text {
-			t.Errorf("GET %s: got %d to %q, want %d with %s: %.300s", path, a.status, location, want.status, want.text, a.body)
-		}
-		if strings.Contains(a.body, "<script>") {
-			t.Errorf("GET %s: the page has an inline script", path)
-		}
+		t.Run(path, func(t *testing.T) {
+			s := s.forRow(t)
+			a := s.get(path, "Accept: text/html")
+			if location := a.header.Get("Location"); a.status != want.status ||
+				!strings.Contains(a.body, want.text) && location != want.text {
+				t.Errorf("got %d to %q, want %d with %s: %.300s", a.status, location, want.status, want.text, a.body)
+			}
+			if strings.Contains(a.body, "<script>") {
+				t.Error("the page has an inline script")
+			}
+		})
 	}
 	if a := s.get("/nowhere", "Accept: text/html"); strings.Contains(a.body, "openapi") ||
 		!strings.Contains(a.body, `href="/">Go to Home`) {
@@ -97,15 +100,18 @@ func TestGuestsSeeHomeOnlyForSeveralLists(t *testing.T) {
 	}
 	// A link can also open the home page itself, which then shows only what the link shares.
 	for _, to := range []string{"/", "/ns/a"} {
-		home := s.openShare(s.createShare(
-			`{"parts":[{"resource":"core/v1/pods","namespaces":["a"]}],"to":"` + to + `"}`))
-		a := s.get(to, home.cookie, "Accept: text/html")
-		if a.status != http.StatusOK || !strings.Contains(a.body, `data-page="home"`) ||
-			strings.Contains(a.body, widgetsRef) {
-			t.Errorf("GET %s of a guest with this first page: got %d %s", to, a.status, a.body)
-		}
-		if page := s.get("/r/"+podsRef, home.cookie, "Accept: text/html").body; !strings.Contains(page, `id="home"`) {
-			t.Errorf("the list of a guest with the first page %s has no link to the home page", to)
-		}
+		t.Run(to, func(t *testing.T) {
+			s := s.forRow(t)
+			home := s.openShare(s.createShare(
+				`{"parts":[{"resource":"core/v1/pods","namespaces":["a"]}],"to":"` + to + `"}`))
+			a := s.get(to, home.cookie, "Accept: text/html")
+			if a.status != http.StatusOK || !strings.Contains(a.body, `data-page="home"`) ||
+				strings.Contains(a.body, widgetsRef) {
+				t.Errorf("got %d %s, want the home page with only the shared resources", a.status, a.body)
+			}
+			if page := s.get("/r/"+podsRef, home.cookie, "Accept: text/html").body; !strings.Contains(page, `id="home"`) {
+				t.Error("the list has no link to the home page")
+			}
+		})
 	}
 }

@@ -191,34 +191,36 @@ func TestConcurrentRequestsOfAnAddressAreLimited(t *testing.T) {
 //
 // Invariant: I26.
 func TestSlowRequestsAreClosed(t *testing.T) {
-	inBubble(t, func(b *bubble) {
-		for _, test := range []struct {
-			name, text string
-			after      time.Duration
-		}{
-			{"nothing", "", 10 * time.Second},
-			{"half a header", "GET /healthz HTTP/1.1\r\nHost: localh", 10 * time.Second},
-			{
-				"half a body", "POST /healthz HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10\r\n\r\nhal",
-				30 * time.Second,
-			},
-		} {
-			conn, err := b.dial(b.t.Context(), "", "")
-			if err != nil {
-				b.t.Fatal(err)
-			}
-			began := time.Now()
-			if _, err := io.WriteString(conn, test.text); err != nil {
-				b.t.Fatal(err)
-			}
-			if _, err := io.Copy(io.Discard, conn); err != nil {
-				b.t.Errorf("read %s: %v", test.name, err)
-			}
-			if took := time.Since(began); took > test.after+time.Second {
-				b.t.Errorf("%s: connection was closed after %v, want %v", test.name, took, test.after)
-			}
-		}
-	})
+	for _, test := range []struct {
+		name, text string
+		after      time.Duration
+	}{
+		{"nothing", "", 10 * time.Second},
+		{"half a header", "GET /healthz HTTP/1.1\r\nHost: localh", 10 * time.Second},
+		{
+			"half a body", "POST /healthz HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10\r\n\r\nhal",
+			30 * time.Second,
+		},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			inBubble(t, func(b *bubble) {
+				conn, err := b.dial(b.t.Context(), "", "")
+				if err != nil {
+					b.t.Fatal(err)
+				}
+				began := time.Now()
+				if _, err := io.WriteString(conn, test.text); err != nil {
+					b.t.Fatal(err)
+				}
+				if _, err := io.Copy(io.Discard, conn); err != nil {
+					b.t.Errorf("read the response: %v", err)
+				}
+				if took := time.Since(began); took > test.after+time.Second {
+					b.t.Errorf("connection was closed after %v, want %v", took, test.after)
+				}
+			})
+		})
+	}
 }
 
 // Messages above the rate limit are delayed, not lost. Those of a normal page are not delayed.

@@ -457,35 +457,37 @@ func TestStopClosesSocketsWithReason(t *testing.T) {
 func TestMessagesSentWithTheUpgradeAreRead(t *testing.T) {
 	s := newSite(t)
 	for _, spaces := range []int{0, 1000, 3000} {
-		message := `{"op":"unsubscribe",` + strings.Repeat(" ", spaces) + `"id":77}`
-		// The text starts with the header of a text frame (RFC 6455 section 5.2), with a masking key of zeros.
-		text := []byte{0x81, 0x80 | 126, byte(len(message) >> 8), byte(len(message)), 0, 0, 0, 0}
-		text = append(text, message...)
-		lines := append([]string{"GET /api/v1/live HTTP/1.1", "Host: " + s.addr}, liveHeaders()...)
-		conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", s.addr)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := conn.SetDeadline(time.Now().Add(time.Minute)); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := conn.Write(append([]byte(strings.Join(lines, "\r\n")+"\r\n\r\n"), text...)); err != nil {
-			t.Fatal(err)
-		}
-		reader := bufio.NewReader(conn)
-		response, err := http.ReadResponse(reader, &http.Request{Method: http.MethodGet})
-		if err != nil || response.StatusCode != http.StatusSwitchingProtocols {
-			t.Fatal(response, err)
-		}
-		_ = response.Body.Close() // The body belongs to the WebSocket connection.
-		var head [4]byte
-		if _, err := io.ReadFull(reader, head[:]); err != nil {
-			t.Fatalf("message after %d spaces: %v", spaces, err)
-		}
-		reply := make([]byte, int(head[2])<<8|int(head[3]))
-		if _, err := io.ReadFull(reader, reply); err != nil || !strings.Contains(string(reply), "id 77") {
-			t.Errorf("message after %d spaces: got %s, error %v; want No such subscription", spaces, reply, err)
-		}
-		_ = conn.Close()
+		t.Run(fmt.Sprint(spaces, " spaces"), func(t *testing.T) {
+			message := `{"op":"unsubscribe",` + strings.Repeat(" ", spaces) + `"id":77}`
+			// The text starts with the header of a text frame (RFC 6455 section 5.2), with a masking key of zeros.
+			text := []byte{0x81, 0x80 | 126, byte(len(message) >> 8), byte(len(message)), 0, 0, 0, 0}
+			text = append(text, message...)
+			lines := append([]string{"GET /api/v1/live HTTP/1.1", "Host: " + s.addr}, liveHeaders()...)
+			conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", s.addr)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := conn.SetDeadline(time.Now().Add(time.Minute)); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := conn.Write(append([]byte(strings.Join(lines, "\r\n")+"\r\n\r\n"), text...)); err != nil {
+				t.Fatal(err)
+			}
+			reader := bufio.NewReader(conn)
+			response, err := http.ReadResponse(reader, &http.Request{Method: http.MethodGet})
+			if err != nil || response.StatusCode != http.StatusSwitchingProtocols {
+				t.Fatal(response, err)
+			}
+			_ = response.Body.Close() // The body belongs to the WebSocket connection.
+			var head [4]byte
+			if _, err := io.ReadFull(reader, head[:]); err != nil {
+				t.Fatalf("message after %d spaces: %v", spaces, err)
+			}
+			reply := make([]byte, int(head[2])<<8|int(head[3]))
+			if _, err := io.ReadFull(reader, reply); err != nil || !strings.Contains(string(reply), "id 77") {
+				t.Errorf("message after %d spaces: got %s, error %v; want No such subscription", spaces, reply, err)
+			}
+			_ = conn.Close()
+		})
 	}
 }

@@ -111,44 +111,45 @@ func TestSocketLogOptionsReachTheAPIServer(t *testing.T) {
 
 // Invariant: I28.
 func TestSocketLogProblemsAreExplained(t *testing.T) {
-	inBubble(t, func(b *bubble) {
-		b.api.Set(podsRef, apitest.Item{
-			Namespace: "a", Name: "web-0", Cells: `["web-0","Running"]`,
-			Rest: `"spec":{"containers":[{"name":"app"},{"name":"proxy"}]},"status":{}`,
+	for _, test := range []struct {
+		members, message string
+		code             int
+		status           int
+		title, detail    string
+	}{
+		{"", `pods "web-0" is forbidden: no pods/log`, 403, 403, "Forbidden", "no pods/log"},
+		{"", `pods "web-0" not found`, 404, 404, "Not found", `pods "web-0" not found`},
+		{
+			"", "a container name must be specified", 400, 400, "Container required",
+			"app (not started), proxy (not started)",
+		},
+		{
+			`,"container":"nope"`, "container nope is not valid for pod web-0", 400, 404, "No such container",
+			`"nope"`,
+		},
+		{
+			`,"container":"app","follow":true`, `container "app" in pod "web-0" is waiting to start`, 400, 503,
+			"Container is waiting", "app (not started)",
+		},
+		{"", "the kubelet is away", 502, 503, "The API server does not respond", "the kubelet is away"},
+	} {
+		t.Run(test.message, func(t *testing.T) {
+			inBubble(t, func(b *bubble) {
+				b.api.Set(podsRef, apitest.Item{
+					Namespace: "a", Name: "web-0", Cells: `["web-0","Running"]`,
+					Rest: `"spec":{"containers":[{"name":"app"},{"name":"proxy"}]},"status":{}`,
+				})
+				c := b.open()
+				b.refuseLog(test.code, test.message)
+				c.Send(logSubscription(1, test.members))
+				if m := c.nextLogMessage(1); m.Type != "error" || m.Problem.Status != test.status ||
+					m.Problem.Title != test.title || !strings.Contains(m.Problem.Detail, test.detail) {
+					b.t.Errorf("got %s with problem %+v, want %d %s with %q",
+						m.Type, m.Problem, test.status, test.title, test.detail)
+				}
+			})
 		})
-		c := b.open()
-		for n, test := range []struct {
-			members, message string
-			code             int
-			status           int
-			title, detail    string
-		}{
-			{"", `pods "web-0" is forbidden: no pods/log`, 403, 403, "Forbidden", "no pods/log"},
-			{"", `pods "web-0" not found`, 404, 404, "Not found", `pods "web-0" not found`},
-			{
-				"", "a container name must be specified", 400, 400, "Container required",
-				"app (not started), proxy (not started)",
-			},
-			{
-				`,"container":"nope"`, "container nope is not valid for pod web-0", 400, 404, "No such container",
-				`"nope"`,
-			},
-			{
-				`,"container":"app","follow":true`, `container "app" in pod "web-0" is waiting to start`, 400, 503,
-				"Container is waiting", "app (not started)",
-			},
-			{"", "the kubelet is away", 502, 503, "The API server does not respond", "the kubelet is away"},
-		} {
-			b.refuseLog(test.code, test.message)
-			c.Send(logSubscription(n+1, test.members))
-			if m := c.nextLogMessage(n + 1); m.Type != "error" || m.Problem.Status != test.status ||
-				m.Problem.Title != test.title || !strings.Contains(m.Problem.Detail, test.detail) {
-				b.t.Errorf("%s: got %s with problem %+v, want %d %s with %q",
-					test.message, m.Type, m.Problem, test.status, test.title,
-					test.detail)
-			}
-		}
-	})
+	}
 }
 
 // A followed log without lines is reported as open after 2 s. Heartbeats are sent every 15 s, new lines at once.
@@ -250,25 +251,25 @@ func TestSocketLogReportsInterruption(t *testing.T) {
 // Invariant: I28.
 func TestSocketLogEndsWhenPermissionIsRevoked(t *testing.T) {
 	for _, quiet := range []bool{false, true} {
-		inBubble(t, func(b *bubble) {
-			s, c := b.openFollowedLog()
-			if !quiet {
-				s.lines <- "one\n"
-				c.wantLog(1, "one\n")
-			}
-			for range 4 {
-				c.Until(1, "heartbeat")
-			}
-			s.wantRequestEnded(false, "while the permission exists")
-			b.api.Revoke(podsRef, "a")
-			start := time.Now()
-			if m := c.nextLogMessage(1); m.Type != "error" || m.Problem.Status != http.StatusForbidden ||
-				time.Since(start) > 15*time.Second {
-				b.t.Errorf("without new lines: %t: after %s got %s with problem %+v, want 403 within 15 s",
-					quiet, time.Since(start),
-					m.Type, m.Problem)
-			}
-			s.wantRequestEnded(true, "after the permission was revoked")
+		t.Run(fmt.Sprintf("without new lines %t", quiet), func(t *testing.T) {
+			inBubble(t, func(b *bubble) {
+				s, c := b.openFollowedLog()
+				if !quiet {
+					s.lines <- "one\n"
+					c.wantLog(1, "one\n")
+				}
+				for range 4 {
+					c.Until(1, "heartbeat")
+				}
+				s.wantRequestEnded(false, "while the permission exists")
+				b.api.Revoke(podsRef, "a")
+				start := time.Now()
+				if m := c.nextLogMessage(1); m.Type != "error" || m.Problem.Status != http.StatusForbidden ||
+					time.Since(start) > 15*time.Second {
+					b.t.Errorf("after %s got %s with problem %+v, want 403 within 15 s", time.Since(start), m.Type, m.Problem)
+				}
+				s.wantRequestEnded(true, "after the permission was revoked")
+			})
 		})
 	}
 }

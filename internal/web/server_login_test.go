@@ -245,55 +245,59 @@ func TestUnauthenticatedClientsGetNoClusterData(t *testing.T) {
 			"other secret":             {"X-Forwarded-User: anna", "X-Glasshouse-Proxy-Secret: x"},
 		},
 	}
+	modes := map[*site]string{tokenSite: auth.Token, oidcSite: auth.OIDC, proxySite: auth.Proxy}
 	for s, credentials := range sites {
 		for name, headers := range credentials {
-			for address, public := range routesByAccess(t) {
-				method, path, _ := strings.Cut(address, " ")
-				if method != "GET" && public {
-					continue // Skip: such a route needs the token of a login or a link.
-				}
-				for _, accept := range []string{"application/json", "text/html", "*/*"} {
-					a := s.send(method, path, append([]string{"Accept: " + accept}, headers...)...)
-					if public {
-						if a.status == http.StatusUnauthorized && path != "/login/callback" {
-							t.Errorf("%s with %s: got 401 for a public route", address, name)
+			t.Run(modes[s]+", "+name, func(t *testing.T) {
+				s := s.forRow(t)
+				for address, public := range routesByAccess(t) {
+					method, path, _ := strings.Cut(address, " ")
+					if method != "GET" && public {
+						continue // Skip: such a route needs the token of a login or a link.
+					}
+					for _, accept := range []string{"application/json", "text/html", "*/*"} {
+						a := s.send(method, path, append([]string{"Accept: " + accept}, headers...)...)
+						if public {
+							if a.status == http.StatusUnauthorized && path != "/login/callback" {
+								t.Errorf("%s: got 401 for a public route", address)
+							}
+						} else if method != "GET" && a.status != http.StatusUnauthorized {
+							t.Errorf("%s: got %d, want 401", address, a.status)
+						} else if method == "GET" && a.status != http.StatusUnauthorized ||
+							!strings.HasPrefix(a.header.Get("WWW-Authenticate"), "Bearer ") {
+							t.Errorf("%s with Accept %s: got %d %v, want 401", address, accept, a.status, a.header)
 						}
-					} else if method != "GET" && a.status != http.StatusUnauthorized {
-						t.Errorf("%s with %s: got %d, want 401", address, name, a.status)
-					} else if method == "GET" && a.status != http.StatusUnauthorized ||
-						!strings.HasPrefix(a.header.Get("WWW-Authenticate"), "Bearer ") {
-						t.Errorf("%s with %s, Accept %s: got %d %v, want 401", address, name, accept, a.status, a.header)
-					}
-					if path != "/api/openapi.json" && path != "/static/app.js" {
-						if leak := clusterDataIn(strings.ReplaceAll(a.body, path, "")); leak != "" {
-							t.Errorf("%s with %s, Accept %s: the response contains %q", address, name, accept, leak)
+						if path != "/api/openapi.json" && path != "/static/app.js" {
+							if leak := clusterDataIn(strings.ReplaceAll(a.body, path, "")); leak != "" {
+								t.Errorf("%s with Accept %s: the response contains %q", address, accept, leak)
+							}
+						}
+						if !public &&
+							(accept == "text/html") != strings.HasPrefix(a.header.Get("Content-Type"), "text/html") &&
+							!strings.HasPrefix(path, "/api/") {
+							t.Errorf("%s with Accept %s: Content-Type is %s", address, accept, a.header.Get("Content-Type"))
 						}
 					}
-					if !public &&
-						(accept == "text/html") != strings.HasPrefix(a.header.Get("Content-Type"), "text/html") &&
-						!strings.HasPrefix(path, "/api/") {
-						t.Errorf("%s with %s, Accept %s: Content-Type is %s", address, name, accept, a.header.Get("Content-Type"))
+				}
+				// Test WebSocket requests and unknown paths with the same headers.
+				upgrade := []string{
+					"Upgrade: websocket", "Connection: Upgrade", "Sec-WebSocket-Version: 13",
+					"Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==", "Sec-WebSocket-Protocol: glasshouse.v1+json",
+					"Origin: http://" + s.addr,
+				}
+				if a := s.get("/api/v1/live", append(upgrade, headers...)...); a.status != http.StatusUnauthorized {
+					t.Errorf("WebSocket: got status %d, want 401", a.status)
+				}
+				for _, path := range []string{"/nothing", "/static/none.js", "/r/core/v1", "//r/core/v1/pods"} {
+					if a := s.get(
+						path, append([]string{"Accept: text/html"}, headers...)...,
+					); a.status != http.StatusNotFound || clusterDataIn(strings.ReplaceAll(a.body, path, "")) != "" ||
+						strings.Contains(a.body, "<script") {
+						t.Errorf("%s: got %d and cluster data %q, want 404 without it", path, a.status,
+							clusterDataIn(strings.ReplaceAll(a.body, path, "")))
 					}
 				}
-			}
-			// Test WebSocket requests and unknown paths with the same headers.
-			upgrade := []string{
-				"Upgrade: websocket", "Connection: Upgrade", "Sec-WebSocket-Version: 13",
-				"Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==", "Sec-WebSocket-Protocol: glasshouse.v1+json",
-				"Origin: http://" + s.addr,
-			}
-			if a := s.get("/api/v1/live", append(upgrade, headers...)...); a.status != http.StatusUnauthorized {
-				t.Errorf("WebSocket with %s: got status %d, want 401", name, a.status)
-			}
-			for _, path := range []string{"/nothing", "/static/none.js", "/r/core/v1", "//r/core/v1/pods"} {
-				if a := s.get(
-					path, append([]string{"Accept: text/html"}, headers...)...,
-				); a.status != http.StatusNotFound || clusterDataIn(strings.ReplaceAll(a.body, path, "")) != "" ||
-					strings.Contains(a.body, "<script") {
-					t.Errorf("%s with %s: got %d and cluster data %q, want 404 without it", path, name, a.status,
-						clusterDataIn(strings.ReplaceAll(a.body, path, "")))
-				}
-			}
+			})
 		}
 		for _, secret := range []string{
 			validToken, invalidToken, expired, strings.TrimPrefix(endedCookie, tokenSite.cookie("glasshouse-session", "")),
@@ -307,10 +311,12 @@ func TestUnauthenticatedClientsGetNoClusterData(t *testing.T) {
 	for name, header := range map[string]string{
 		"a token": "Authorization: Bearer " + validToken, "session": cookieOf(tokenSite.login(validToken, "/")),
 	} {
-		if a := tokenSite.get("/api/v1/object/"+podsRef+"/a/web-1", header); a.status != http.StatusOK ||
-			clusterDataIn(a.body) == "" {
-			t.Errorf("with %s: got %d %s", name, a.status, a.body)
-		}
+		t.Run(name, func(t *testing.T) {
+			if a := tokenSite.get("/api/v1/object/"+podsRef+"/a/web-1", header); a.status != http.StatusOK ||
+				clusterDataIn(a.body) == "" {
+				t.Errorf("got %d %s, want 200 and cluster data", a.status, a.body)
+			}
+		})
 	}
 }
 
@@ -329,38 +335,40 @@ func TestUnauthenticatedClientsGetNoAPIServerDetails(t *testing.T) {
 		"away":    func(api *apitest.Server) { api.Down(true) },
 		"failing": func(api *apitest.Server) { api.Handle("/api", failing); api.Handle("/apis", failing) },
 	} {
-		api := newSite(t).api
-		breakAPI(api)
-		s := startLoginSite(t, api, auth.Options{Mode: auth.Token})
-		s.waitForText("/readyz", "The API server does not respond")
-		metricsHandler, err := s.server.MetricsHandler(false)
-		if err != nil {
-			t.Fatal(err)
-		}
-		check := func(request, body string) {
-			t.Helper()
-			if leak := regexp.MustCompile(
-				`api\.test|CANARY|refused|dial|Internal error occurred`,
-			).FindString(body); leak != "" {
-				t.Errorf("%s, %s: the response contains %q: %s", name, request, leak, body)
+		t.Run(name, func(t *testing.T) {
+			api := newSite(t).api
+			breakAPI(api)
+			s := startLoginSite(t, api, auth.Options{Mode: auth.Token})
+			s.waitForText("/readyz", "The API server does not respond")
+			metricsHandler, err := s.server.MetricsHandler(false)
+			if err != nil {
+				t.Fatal(err)
 			}
-		}
-		for address := range routesByAccess(t) {
-			if method, path, _ := strings.Cut(address, " "); method == http.MethodGet &&
-				!strings.HasPrefix(path, "/static/") && path != "/api/openapi.json" {
-				for _, accept := range []string{"application/json", "text/html"} {
-					check(path, s.get(path, "Accept: "+accept).body)
+			check := func(request, body string) {
+				t.Helper()
+				if leak := regexp.MustCompile(
+					`api\.test|CANARY|refused|dial|Internal error occurred`,
+				).FindString(body); leak != "" {
+					t.Errorf("%s: the response contains %q: %s", request, leak, body)
 				}
 			}
-		}
-		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/readyz", nil)
-		r.Host = "10.0.0.1:9090"
-		recorder := httptest.NewRecorder()
-		metricsHandler.ServeHTTP(recorder, r)
-		if recorder.Code != http.StatusServiceUnavailable {
-			t.Errorf("%s: probe got status %d, want 503", name, recorder.Code)
-		}
-		check("probe", recorder.Body.String())
+			for address := range routesByAccess(t) {
+				if method, path, _ := strings.Cut(address, " "); method == http.MethodGet &&
+					!strings.HasPrefix(path, "/static/") && path != "/api/openapi.json" {
+					for _, accept := range []string{"application/json", "text/html"} {
+						check(path, s.get(path, "Accept: "+accept).body)
+					}
+				}
+			}
+			r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/readyz", nil)
+			r.Host = "10.0.0.1:9090"
+			recorder := httptest.NewRecorder()
+			metricsHandler.ServeHTTP(recorder, r)
+			if recorder.Code != http.StatusServiceUnavailable {
+				t.Errorf("probe got status %d, want 503", recorder.Code)
+			}
+			check("probe", recorder.Body.String())
+		})
 	}
 }
 
@@ -387,20 +395,23 @@ func TestLoginRedirectsToRequestedPage(t *testing.T) {
 		"/login": "/", "/login?to=/login": "/", "/logout": "/", "/login/callback?code=x": "/",
 		"/" + strings.Repeat("a", 9000): "/",
 	} {
-		cookie, a := s.login(validToken, to)
-		if got := a.header.Get("Location"); a.status != http.StatusSeeOther || got != want {
-			t.Errorf("login with to=%q: got %d to %q, want %q", to, a.status, got, want)
-		}
-		if len(a.header.Values("Set-Cookie")) != 1 || len(cookie) < 40 {
-			t.Errorf("login with to=%q: cookies are %q, want one", to, a.header.Values("Set-Cookie"))
-		}
-		if a := s.post(
-			"/login", url.Values{"token": {invalidToken}, "to": {to}}.Encode(), "Accept: text/html",
-		); a.status != http.StatusUnauthorized || !strings.Contains(a.body, "does not accept the token") ||
-			!strings.Contains(a.body, `name="to"`) || strings.Contains(a.body, invalidToken) ||
-			a.header.Get("Set-Cookie") != "" {
-			t.Errorf("login with an invalid token and to=%q: got %d %s", to, a.status, a.body)
-		}
+		t.Run(fmt.Sprintf("%.80q", to), func(t *testing.T) {
+			s := s.forRow(t)
+			cookie, a := s.login(validToken, to)
+			if got := a.header.Get("Location"); a.status != http.StatusSeeOther || got != want {
+				t.Errorf("got %d to %q, want %q", a.status, got, want)
+			}
+			if len(a.header.Values("Set-Cookie")) != 1 || len(cookie) < 40 {
+				t.Errorf("cookies are %q, want one", a.header.Values("Set-Cookie"))
+			}
+			if a := s.post(
+				"/login", url.Values{"token": {invalidToken}, "to": {to}}.Encode(), "Accept: text/html",
+			); a.status != http.StatusUnauthorized || !strings.Contains(a.body, "does not accept the token") ||
+				!strings.Contains(a.body, `name="to"`) || strings.Contains(a.body, invalidToken) ||
+				a.header.Get("Set-Cookie") != "" {
+				t.Errorf("login with an invalid token: got %d %s", a.status, a.body)
+			}
+		})
 	}
 	// After a link from another site, browsers send the cookie only when the page reloads itself.
 	if a := s.get(
@@ -431,19 +442,25 @@ func TestLoginRequiresOwnOrigin(t *testing.T) {
 		},
 		"same-site navigation": {"Origin: http://" + s.addr, "Sec-Fetch-Site: same-site", "Sec-Fetch-Mode: navigate"},
 	} {
-		for _, path := range []string{"/login", "/logout"} {
-			a := s.post(path, form, append(headers, cookie)...)
-			s.wantProblem(path+" with "+name, a, http.StatusForbidden, "Origin not allowed", "")
-			if a.header.Get("Set-Cookie") != "" {
-				t.Errorf("%s with %s: Set-Cookie is %q, want none", path, name, a.header.Get("Set-Cookie"))
+		t.Run(name, func(t *testing.T) {
+			s := s.forRow(t)
+			for _, path := range []string{"/login", "/logout"} {
+				a := s.post(path, form, append(headers, cookie)...)
+				s.wantProblem(path, a, http.StatusForbidden, "Origin not allowed", "")
+				if a.header.Get("Set-Cookie") != "" {
+					t.Errorf("%s: Set-Cookie is %q, want none", path, a.header.Get("Set-Cookie"))
+				}
 			}
-		}
+		})
 	}
 	for _, method := range []string{"GET", "PUT", "DELETE", "HEAD"} {
-		if a := s.send(method, "/logout", cookie, "Content-Length: 0"); a.status != http.StatusMethodNotAllowed ||
-			a.header.Get("Allow") != "POST" {
-			t.Errorf("%s /logout: got %d, Allow %q", method, a.status, a.header.Get("Allow"))
-		}
+		t.Run(method, func(t *testing.T) {
+			s := s.forRow(t)
+			if a := s.send(method, "/logout", cookie, "Content-Length: 0"); a.status != http.StatusMethodNotAllowed ||
+				a.header.Get("Allow") != "POST" {
+				t.Errorf("got %d, Allow %q, want 405 and POST", a.status, a.header.Get("Allow"))
+			}
+		})
 	}
 	if a := s.send("PUT", "/login", "Content-Length: 0"); a.status != http.StatusMethodNotAllowed ||
 		a.header.Get("Allow") != "GET, POST" {
@@ -612,10 +629,12 @@ func TestPageShowsTheUserOrSharedIdentity(t *testing.T) {
 	for _, path := range []string{
 		"/r/" + podsRef, "/o/" + podsRef + "/a/web-1", "/compare", "/status", "/nothing", "/r/core/v1/none",
 	} {
-		if a := shared.get(path, "Accept: text/html"); !strings.Contains(a.body, banner) ||
-			strings.Contains(a.body, "/logout") {
-			t.Errorf("%s: got %d without the warning about the shared identity: %.900s", path, a.status, a.body)
-		}
+		t.Run(path, func(t *testing.T) {
+			if a := shared.get(path, "Accept: text/html"); !strings.Contains(a.body, banner) ||
+				strings.Contains(a.body, "/logout") {
+				t.Errorf("got %d without the warning about the shared identity: %.900s", a.status, a.body)
+			}
+		})
 	}
 	if a := newSite(t).get("/r/"+podsRef, "Accept: text/html"); strings.Contains(a.body, banner) ||
 		strings.Contains(a.body, "/logout") {
@@ -661,10 +680,13 @@ func TestUserReadsPermittedNamespaceOnly(t *testing.T) {
 		"/api/v1/related/core/v1/namespaces/_/a":                     http.StatusOK,
 		"/api/v1/snapshot/core/v1/namespaces":                        http.StatusForbidden,
 	} {
-		if a := s.get(path, bearer, "Accept: text/html"); a.status != want ||
-			want == http.StatusOK && strings.Contains(a.body, "You cannot") {
-			t.Errorf("%s: got status %d, want %d: %.3000s", path, a.status, want, a.body)
-		}
+		t.Run(path, func(t *testing.T) {
+			s := s.forRow(t)
+			if a := s.get(path, bearer, "Accept: text/html"); a.status != want ||
+				want == http.StatusOK && strings.Contains(a.body, "You cannot") {
+				t.Errorf("got status %d, want %d: %.3000s", a.status, want, a.body)
+			}
+		})
 	}
 	c, err := s.dial(bearer, s.origin())
 	if err != nil {

@@ -2,6 +2,7 @@ package web_test
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -115,33 +116,36 @@ func (b *bubble) wantLine(r *bufio.Reader, want string) {
 }
 
 func TestLogOptionsReachTheAPIServer(t *testing.T) {
-	inBubble(t, func(b *bubble) {
-		for _, test := range []struct{ query, want string }{
-			{"", "tailLines=500"},
-			{"?container=app&tail=0&previous=true", "container=app&previous=true&tailLines=0"},
-			{"?tail=5000&timestamps=1&follow=false", "tailLines=5000&timestamps=true"},
-			{"?since=90s", "sinceSeconds=90&tailLines=500"},
-			{"?since=1ms", "sinceSeconds=1&tailLines=500"},
-			{"?since=2026-11-21T11:00:00%2B01:00", "sinceTime=2026-11-21T10%3A00%3A00Z&tailLines=500"},
-			{"?follow=true", "follow=true&tailLines=500"},
-		} {
-			nextQuery := b.logs("\x1b[31mone\x1b[0m\n<b>two")
-			response, body := b.getStreaming(b.t.Context(), logPath+test.query)
-			text, err := io.ReadAll(body)
-			if got := nextQuery().Encode(); got != test.want || err != nil || string(text) != "one\n<b>two" ||
-				response.StatusCode != http.StatusOK {
-				b.t.Errorf("%s: got %d %q, error %v with the query %s, want %s", test.query, response.StatusCode, text, err, got,
-					test.want)
-			}
-			for name, want := range map[string]string{
-				"Content-Type": "text/plain; charset=utf-8", "X-Content-Type-Options": "nosniff",
-				"Content-Encoding": "",
-			} {
-				if got := response.Header.Get(name); got != want {
-					b.t.Errorf("header %s is %q, want %q", name, got, want)
+	for _, test := range []struct{ query, want string }{
+		{"", "tailLines=500"},
+		{"?container=app&tail=0&previous=true", "container=app&previous=true&tailLines=0"},
+		{"?tail=5000&timestamps=1&follow=false", "tailLines=5000&timestamps=true"},
+		{"?since=90s", "sinceSeconds=90&tailLines=500"},
+		{"?since=1ms", "sinceSeconds=1&tailLines=500"},
+		{"?since=2026-11-21T11:00:00%2B01:00", "sinceTime=2026-11-21T10%3A00%3A00Z&tailLines=500"},
+		{"?follow=true", "follow=true&tailLines=500"},
+	} {
+		t.Run(cmp.Or(test.query, "no options"), func(t *testing.T) {
+			inBubble(t, func(b *bubble) {
+				nextQuery := b.logs("\x1b[31mone\x1b[0m\n<b>two")
+				response, body := b.getStreaming(b.t.Context(), logPath+test.query)
+				text, err := io.ReadAll(body)
+				if got := nextQuery().Encode(); got != test.want || err != nil || string(text) != "one\n<b>two" ||
+					response.StatusCode != http.StatusOK {
+					b.t.Errorf("got %d %q, error %v with the query %s, want %s", response.StatusCode, text, err, got, test.want)
 				}
-			}
-		}
+				for name, want := range map[string]string{
+					"Content-Type": "text/plain; charset=utf-8", "X-Content-Type-Options": "nosniff",
+					"Content-Encoding": "",
+				} {
+					if got := response.Header.Get(name); got != want {
+						b.t.Errorf("header %s is %q, want %q", name, got, want)
+					}
+				}
+			})
+		})
+	}
+	inBubble(t, func(b *bubble) {
 		b.logs("")
 		if response, body := b.getStreaming(b.t.Context(), logPath); response.StatusCode != http.StatusOK ||
 			response.Header.Get("Content-Type") != "text/plain; charset=utf-8" {
@@ -158,63 +162,71 @@ func TestLogOptionsReachTheAPIServer(t *testing.T) {
 }
 
 func TestLogProblemsAreExplained(t *testing.T) {
-	inBubble(t, func(b *bubble) {
-		containers := `"spec":{"initContainers":[{"name":"init"}],` +
-			`"containers":[{"name":"app"},{"name":"proxy"}]},"status":{` +
-			`"initContainerStatuses":[{"name":"init","state":{"terminated":{"reason":"Completed"}}}],` +
-			`"containerStatuses":[{"name":"app","state":{"waiting":{"reason":"ImagePullBackOff"}}},` +
-			`{"name":"proxy","state":{"running":{}}}]}`
-		b.api.Set(podsRef, apitest.Item{Namespace: "a", Name: "web-0", Cells: `["web-0","Running"]`, Rest: containers})
-		const containerList = "Containers of a/web-0: init (terminated: Completed), app (waiting: ImagePullBackOff), " +
-			"proxy (running)."
-		for _, test := range []struct {
-			query, message string
-			code           int
-			status         int
-			title, detail  string
-		}{
-			{"", `pods "web-0" is forbidden: no pods/log`, 403, 403, "Forbidden", "no pods/log"},
-			{"", `pods "web-0" not found`, 404, 404, "Not found", `pods "web-0" not found`},
-			{"", "a container name must be specified", 400, 400, "Container required", containerList},
-			{"?container=nope", "container nope is not valid for pod web-0", 400, 404, "No such container", containerList},
-			{
-				"?container=app&follow=1",
-				`container "app" in pod "web-0" is waiting to start: trying and failing to pull image`, 400, 503,
-				"Container is waiting", "failing to pull image. " + containerList,
-			},
-			{
-				"?container=proxy&previous=1", `previous terminated container "proxy" in pod "web-0" not found`, 400,
-				404, "No log", "previous terminated container \"proxy\" in pod \"web-0\" not found. " + containerList,
-			},
-			{"", "the kubelet is away", 502, 503, "The API server does not respond", "a/web-0: the kubelet is away"},
-			{"?tail=5001", "", 0, 400, "Invalid number of lines", "up to 5000"},
-			{"?tail=-1", "", 0, 400, "Invalid number of lines", `"-1"`},
-			{"?since=soon", "", 0, 400, "Invalid time", `"soon"`},
-			{"?since=-1s", "", 0, 400, "Invalid time", `"-1s"`},
-			{"?follow=yes", "", 0, 400, "Invalid boolean", `follow is "yes"`},
-			{
-				"?lines=5", "", 0, 400, "Unknown parameter",
-				"the parameters are: container, follow, previous, since, tail, timestamps",
-			},
-			{"?tail=1&tail=2", "", 0, 400, "Repeated parameter", "tail can be set only once"},
-			{"?container=..", "", 0, 400, "Invalid name", ".."},
-		} {
-			b.refuseLog(test.code, test.message)
-			response, body := b.getStreaming(b.t.Context(), logPath+test.query)
-			text, _ := io.ReadAll(body)
-			b.wantProblem(test.query+" "+test.message, httpResponse{response.StatusCode, response.Header, string(text)},
-				test.status, test.title, test.detail)
-		}
-		for path, title := range map[string]string{
-			"/api/v1/logs/A_B/web-0": "Invalid namespace", "/api/v1/logs/a/%2e%2e": "Invalid name",
-			"/api/v1/logs/a/..%2fsecrets": "Invalid name",
-		} {
-			response, body := b.getStreaming(b.t.Context(), path)
-			text, _ := io.ReadAll(body)
-			b.wantProblem(path, httpResponse{response.StatusCode, response.Header, string(text)}, http.StatusBadRequest,
-				title, "")
-		}
-	})
+	containers := `"spec":{"initContainers":[{"name":"init"}],` +
+		`"containers":[{"name":"app"},{"name":"proxy"}]},"status":{` +
+		`"initContainerStatuses":[{"name":"init","state":{"terminated":{"reason":"Completed"}}}],` +
+		`"containerStatuses":[{"name":"app","state":{"waiting":{"reason":"ImagePullBackOff"}}},` +
+		`{"name":"proxy","state":{"running":{}}}]}`
+	const containerList = "Containers of a/web-0: init (terminated: Completed), app (waiting: ImagePullBackOff), " +
+		"proxy (running)."
+	for _, test := range []struct {
+		query, message string
+		code           int
+		status         int
+		title, detail  string
+	}{
+		{"", `pods "web-0" is forbidden: no pods/log`, 403, 403, "Forbidden", "no pods/log"},
+		{"", `pods "web-0" not found`, 404, 404, "Not found", `pods "web-0" not found`},
+		{"", "a container name must be specified", 400, 400, "Container required", containerList},
+		{"?container=nope", "container nope is not valid for pod web-0", 400, 404, "No such container", containerList},
+		{
+			"?container=app&follow=1",
+			`container "app" in pod "web-0" is waiting to start: trying and failing to pull image`, 400, 503,
+			"Container is waiting", "failing to pull image. " + containerList,
+		},
+		{
+			"?container=proxy&previous=1", `previous terminated container "proxy" in pod "web-0" not found`, 400,
+			404, "No log", "previous terminated container \"proxy\" in pod \"web-0\" not found. " + containerList,
+		},
+		{"", "the kubelet is away", 502, 503, "The API server does not respond", "a/web-0: the kubelet is away"},
+		{"?tail=5001", "", 0, 400, "Invalid number of lines", "up to 5000"},
+		{"?tail=-1", "", 0, 400, "Invalid number of lines", `"-1"`},
+		{"?since=soon", "", 0, 400, "Invalid time", `"soon"`},
+		{"?since=-1s", "", 0, 400, "Invalid time", `"-1s"`},
+		{"?follow=yes", "", 0, 400, "Invalid boolean", `follow is "yes"`},
+		{
+			"?lines=5", "", 0, 400, "Unknown parameter",
+			"the parameters are: container, follow, previous, since, tail, timestamps",
+		},
+		{"?tail=1&tail=2", "", 0, 400, "Repeated parameter", "tail can be set only once"},
+		{"?container=..", "", 0, 400, "Invalid name", ".."},
+	} {
+		t.Run(strings.TrimSpace(test.query+" "+test.message), func(t *testing.T) {
+			inBubble(t, func(b *bubble) {
+				b.api.Set(podsRef, apitest.Item{
+					Namespace: "a", Name: "web-0", Cells: `["web-0","Running"]`, Rest: containers,
+				})
+				b.refuseLog(test.code, test.message)
+				response, body := b.getStreaming(b.t.Context(), logPath+test.query)
+				text, _ := io.ReadAll(body)
+				b.wantProblem("log", httpResponse{response.StatusCode, response.Header, string(text)},
+					test.status, test.title, test.detail)
+			})
+		})
+	}
+	for path, title := range map[string]string{
+		"/api/v1/logs/A_B/web-0": "Invalid namespace", "/api/v1/logs/a/%2e%2e": "Invalid name",
+		"/api/v1/logs/a/..%2fsecrets": "Invalid name",
+	} {
+		t.Run(path, func(t *testing.T) {
+			inBubble(t, func(b *bubble) {
+				response, body := b.getStreaming(b.t.Context(), path)
+				text, _ := io.ReadAll(body)
+				b.wantProblem("log", httpResponse{response.StatusCode, response.Header, string(text)}, http.StatusBadRequest,
+					title, "")
+			})
+		})
+	}
 }
 
 // A followed log is streamed line by line until the container ends, even without new lines for hours.
@@ -270,31 +282,32 @@ func TestAbortedLogHasUnexpectedEOF(t *testing.T) {
 // Invariant: I28.
 func TestLogEndsWhenPermissionIsRevoked(t *testing.T) {
 	for _, quiet := range []bool{false, true} {
-		inBubble(t, func(b *bubble) {
-			s := b.source()
-			b.api.FailPath(apitest.SelfReviewsPath, http.StatusForbidden, "no reviews for you")
-			ctx, cancel := context.WithCancel(b.t.Context())
-			defer cancel()
-			_, body := b.getStreaming(ctx, logPath+"?follow=true")
-			<-time.After(time.Minute)
-			b.api.FailPath(apitest.SelfReviewsPath, 0, "")
-			if !quiet {
-				s.lines <- "one\n"
-				b.wantLine(body, "one\n")
-			}
-			<-time.After(time.Minute)
-			s.wantRequestEnded(false, "while the permission exists")
-			b.api.Revoke(podsRef, "a")
-			start := time.Now()
-			defer time.AfterFunc(20*time.Second, cancel).Stop() // If the log does not end, this cancel fails the test.
-			if _, err := body.ReadString('\n'); !errors.Is(err, io.ErrUnexpectedEOF) {
-				b.t.Errorf("without new lines: %t: log ended with error %v, want io.ErrUnexpectedEOF", quiet, err)
-			}
-			if took := time.Since(start); took > 15*time.Second {
-				b.t.Errorf("without new lines: %t: log continued for %s after the permission was revoked, want at most 15 s",
-					quiet, took)
-			}
-			s.wantRequestEnded(true, "after the permission was revoked")
+		t.Run(fmt.Sprintf("without new lines %t", quiet), func(t *testing.T) {
+			inBubble(t, func(b *bubble) {
+				s := b.source()
+				b.api.FailPath(apitest.SelfReviewsPath, http.StatusForbidden, "no reviews for you")
+				ctx, cancel := context.WithCancel(b.t.Context())
+				defer cancel()
+				_, body := b.getStreaming(ctx, logPath+"?follow=true")
+				<-time.After(time.Minute)
+				b.api.FailPath(apitest.SelfReviewsPath, 0, "")
+				if !quiet {
+					s.lines <- "one\n"
+					b.wantLine(body, "one\n")
+				}
+				<-time.After(time.Minute)
+				s.wantRequestEnded(false, "while the permission exists")
+				b.api.Revoke(podsRef, "a")
+				start := time.Now()
+				defer time.AfterFunc(20*time.Second, cancel).Stop() // If the log does not end, this cancel fails the test.
+				if _, err := body.ReadString('\n'); !errors.Is(err, io.ErrUnexpectedEOF) {
+					b.t.Errorf("log ended with error %v, want io.ErrUnexpectedEOF", err)
+				}
+				if took := time.Since(start); took > 15*time.Second {
+					b.t.Errorf("log continued for %s after the permission was revoked, want at most 15 s", took)
+				}
+				s.wantRequestEnded(true, "after the permission was revoked")
+			})
 		})
 	}
 }

@@ -214,10 +214,13 @@ func TestInvalidRelatedRequestsAreRefused(t *testing.T) {
 		podsRef + "/a/%2e%2e":        "Invalid name",
 		podsRef + "/a/web-1?depth=2": "Unknown parameter",
 	} {
-		a := s.get("/api/v1/related/" + path)
-		s.wantProblem(path, a, a.status, want, "")
-		if a.status < 400 || a.status > 404 {
-			t.Errorf("%s: got status %d, want 400 to 404", path, a.status)
-		}
+		t.Run(path, func(t *testing.T) {
+			s := s.forRow(t)
+			a := s.get("/api/v1/related/" + path)
+			s.wantProblem(path, a, a.status, want, "")
+			if a.status < 400 || a.status > 404 {
+				t.Errorf("got status %d, want 400 to 404", a.status)
+			}
+		})
 	}
 }

@@ -178,16 +178,18 @@ func TestUnreadResponsesUseLimitedMemory(t *testing.T) {
 // Invariant: I44.
 func TestUnreadResponsesAreAborted(t *testing.T) {
 	for _, path := range []string{exportPath, rowsPath, "/r/core/v1/pods", "/status", "/api/openapi.json"} {
-		inBubble(t, func(b *bubble) {
-			b.addNoise(10)
-			began := time.Now()
-			_, completed := b.client(addrA).sendUnread(1, path)
-			if complete := <-completed; complete || time.Since(began) > 30*time.Second {
-				t.Errorf("%s ended after %v, complete: %t; want it aborted within 30 s", path, time.Since(began), complete)
-			}
-			if used := b.server.Limits().Budget.Used(); used != 0 {
-				t.Errorf("%s: %d bytes are reserved after the response, want 0", path, used)
-			}
+		t.Run(path, func(t *testing.T) {
+			inBubble(t, func(b *bubble) {
+				b.addNoise(10)
+				began := time.Now()
+				_, completed := b.client(addrA).sendUnread(1, path)
+				if complete := <-completed; complete || time.Since(began) > 30*time.Second {
+					t.Errorf("ended after %v, complete: %t; want it aborted within 30 s", time.Since(began), complete)
+				}
+				if used := b.server.Limits().Budget.Used(); used != 0 {
+					t.Errorf("%d bytes are reserved after the response, want 0", used)
+				}
+			})
 		})
 	}
 }

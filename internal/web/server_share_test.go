@@ -227,10 +227,13 @@ func TestShareLinkIsUnderBasePath(t *testing.T) {
 		"https://glasshouse.example.org/tools/g/share#": {"Origin: https://glasshouse.example.org"},
 		"http://" + s.addr + "/tools/g/share#":          {"Origin: http://" + s.addr},
 	} {
-		shared := s.createShare(shareRequestA, headers...)
-		if !strings.HasPrefix(shared.URL, want) {
-			t.Errorf("link with headers %q: got URL %s", headers, shared.URL)
-		}
+		t.Run(strings.ReplaceAll(want, s.addr, "ADDRESS"), func(t *testing.T) {
+			s := s.forRow(t)
+			shared := s.createShare(shareRequestA, headers...)
+			if !strings.HasPrefix(shared.URL, want) {
+				t.Errorf("got URL %s, want one that starts with %s", shared.URL, want)
+			}
+		})
 	}
 	shared := s.createShare(shareRequestA)
 	a := s.post("/tools/g/share", `{"token":"`+shared.token+`"}`)
@@ -319,9 +322,11 @@ func TestSharesAreManagedByTheirCreators(t *testing.T) {
 	}
 	both := slices.Sorted(slices.Values([]string{annaShare.ID, bertShare.ID}))
 	for user, want := range map[string][]string{"anna": {annaShare.ID}, "bert": {bertShare.ID}, "carl": both} {
-		if got := ids(user); !slices.Equal(got, want) {
-			t.Errorf("shares of %s: got %q, want %q", user, got, want)
-		}
+		t.Run(user, func(t *testing.T) {
+			if got := ids(user); !slices.Equal(got, want) {
+				t.Errorf("got %q, want %q", got, want)
+			}
+		})
 	}
 	missing := s.send("DELETE", "/api/v1/shares/nothere", bearerHeader("bert"))
 	other := s.send("DELETE", "/api/v1/shares/"+annaShare.ID, bearerHeader("bert"))
@@ -438,10 +443,13 @@ func TestInvalidSharesAreRefused(t *testing.T) {
 		"/r/core/v1/pods", "/r/core/v1/pods?ns=b&labels=app%3Dweb&q=x&sort=-age", "/o/core/v1/pods/b/web-10",
 		"/compare?a=core/v1/pods/b/web-10&b=web-11", "/", "/?q=is:failed", "/ns/b",
 	} {
-		if shared := s.createShare(body(`,"seconds":3600,"to":"`+to+`"`), bearerHeader("bert")); shared.To != to ||
-			shared.Expires.Sub(shared.Created) != time.Hour {
-			t.Errorf("created share is %+v", shared)
-		}
+		t.Run(to, func(t *testing.T) {
+			s := s.forRow(t)
+			if shared := s.createShare(body(`,"seconds":3600,"to":"`+to+`"`), bearerHeader("bert")); shared.To != to ||
+				shared.Expires.Sub(shared.Created) != time.Hour {
+				t.Errorf("created share is %+v", shared)
+			}
+		})
 	}
 }
 
@@ -506,6 +514,8 @@ func TestInvalidTokensAreAnsweredLikeEndedShares(t *testing.T) {
 	want := s.post("/share", `{"token":"`+ended.token+`"}`)
 	s.wantProblem("token of an ended share", want, http.StatusNotFound, "Link not found", "")
 	cookie := strings.TrimPrefix(s.openShare(shared).cookie, s.cookie("glasshouse-share", ""))
+	labels := strings.NewReplacer(shared.token, "TOKEN", shared.token[1:], "PART", cookie, "COOKIE", shared.ID, "ID",
+		strings.ToLower(shared.token), "LOWERCASE")
 	for _, body := range []string{
 		"", "{}", "[]", "null", "token=" + shared.token, shared.token, `{"token":""}`, `{"token":null}`, `{"token":5}`,
 		`{"token":"` + shared.token + `","x":1}`, `{"token":"` + shared.token + `"}{}`,
@@ -514,10 +524,13 @@ func TestInvalidTokensAreAnsweredLikeEndedShares(t *testing.T) {
 		`{"token":"` + cookie + `"}`, `{"token":"` + shared.ID + `"}`, `{"token":"` + strings.Repeat("x", 60<<10) + `"}`,
 		"\x00", `{"token":"` + strings.Repeat("[", 10_000) + `"}`, strings.Repeat("[", 10_000),
 	} {
-		if a := s.post("/share", body); a.status != want.status || a.body != want.body ||
-			a.header.Get("Set-Cookie") != "" {
-			t.Errorf("token %.80q: got %d %s %v", body, a.status, a.body, a.header)
-		}
+		t.Run(fmt.Sprintf("%.80q", labels.Replace(body)), func(t *testing.T) {
+			s := s.forRow(t)
+			if a := s.post("/share", body); a.status != want.status || a.body != want.body ||
+				a.header.Get("Set-Cookie") != "" {
+				t.Errorf("got %d %s %v, want %d %s without a cookie", a.status, a.body, a.header, want.status, want.body)
+			}
+		})
 	}
 	for _, value := range []string{"x", shared.token, shared.ID, cookie + "x", strings.ToUpper(cookie), ""} {
 		s.wantProblem("cookie "+value, s.get("/api/v1/status", s.cookie("glasshouse-share", value)),
@@ -548,17 +561,20 @@ func TestSharesRequireOwnOrigin(t *testing.T) {
 			s.origin(), "Sec-Fetch-Site: same-site", "Sec-Fetch-Mode: cors",
 		},
 	} {
-		for path, body := range map[string]string{
-			"/api/v1/shares": shareRequestA, "/share": `{"token":"` + shared.token + `"}`, "/share/leave": "",
-		} {
-			a := s.post(path, body, headers...)
-			s.wantProblem(path+" with "+name, a, http.StatusForbidden, "Origin not allowed", "")
-			if a.header.Get("Set-Cookie") != "" {
-				t.Errorf("%s with %s: a cookie was set", path, name)
+		t.Run(name, func(t *testing.T) {
+			s := s.forRow(t)
+			for path, body := range map[string]string{
+				"/api/v1/shares": shareRequestA, "/share": `{"token":"` + shared.token + `"}`, "/share/leave": "",
+			} {
+				a := s.post(path, body, headers...)
+				s.wantProblem(path, a, http.StatusForbidden, "Origin not allowed", "")
+				if a.header.Get("Set-Cookie") != "" {
+					t.Errorf("%s: a cookie was set", path)
+				}
 			}
-		}
-		s.wantProblem("DELETE with "+name, s.send("DELETE", "/api/v1/shares/"+shared.ID, headers...),
-			http.StatusForbidden, "Origin not allowed", "")
+			s.wantProblem("DELETE", s.send("DELETE", "/api/v1/shares/"+shared.ID, headers...),
+				http.StatusForbidden, "Origin not allowed", "")
+		})
 	}
 	if n := len(s.listShares().Shares); n != 1 {
 		t.Errorf("got %d shares, want 1", n)
@@ -716,16 +732,16 @@ func TestGuestSeesOnlyWhatIsShared(t *testing.T) {
 			{"/api/v1/logs/a/canary-db", "/api/v1/logs/a/nothing"},
 			{"/api/v1/logs/a/web-1", "/api/v1/logs/b/web-10"},
 		} {
-			existing, missing := check(http.MethodGet, pair[0], accept), check(http.MethodGet, pair[1], accept)
-			if existing.status != http.StatusForbidden || missing.status != http.StatusForbidden {
-				t.Errorf("%s with Accept %s: got %d for an existing and %d for a missing object; want 403 for both",
-					pair[0], accept,
-					existing.status, missing.status)
-			}
-			if strings.HasPrefix(pair[0], "/api/") && existing.body != missing.body {
-				t.Errorf("%s: responses for an existing and a missing object differ: %s and %s",
-					pair[0], existing.body, missing.body)
-			}
+			t.Run(pair[0]+" with Accept "+accept, func(t *testing.T) {
+				existing, missing := check(http.MethodGet, pair[0], accept), check(http.MethodGet, pair[1], accept)
+				if existing.status != http.StatusForbidden || missing.status != http.StatusForbidden {
+					t.Errorf("got %d for an existing and %d for a missing object; want 403 for both",
+						existing.status, missing.status)
+				}
+				if strings.HasPrefix(pair[0], "/api/") && existing.body != missing.body {
+					t.Errorf("responses for an existing and a missing object differ: %s and %s", existing.body, missing.body)
+				}
+			})
 		}
 	}
 	var got struct{ Total int }
@@ -902,22 +918,31 @@ func TestLinkSharesLogsOfItsNamespace(t *testing.T) {
 	}
 	const logs = `{"resource":"core/v1/pods/log","namespaces":["a"]}`
 	for _, pods := range []string{`{"resource":"core/v1/pods"}`, `{"resource":"core/v1/pods","namespaces":["a"]}`} {
-		shared := s.openShare(s.createShare(`{"parts":[` + pods + `,` + logs + `],"to":"/r/core/v1/pods?ns=a"}`))
-		for path, want := range map[string]int{
-			"a/web-1": http.StatusOK, "a/web-2": http.StatusOK, "b/other": http.StatusForbidden,
-		} {
-			if a := s.get("/api/v1/logs/"+path, shared.cookie); a.status != want ||
-				strings.Contains(a.body, "a line of") != (want == http.StatusOK) {
-				t.Errorf("share of logs and %s, log of %s: got status %d %s", pods, path, a.status, a.body)
+		t.Run(pods, func(t *testing.T) {
+			s := s.forRow(t)
+			shared := s.openShare(s.createShare(`{"parts":[` + pods + `,` + logs + `],"to":"/r/core/v1/pods?ns=a"}`))
+			for path, want := range map[string]int{
+				"a/web-1": http.StatusOK, "a/web-2": http.StatusOK, "b/other": http.StatusForbidden,
+			} {
+				t.Run(path, func(t *testing.T) {
+					s := s.forRow(t)
+					if a := s.get("/api/v1/logs/"+path, shared.cookie); a.status != want ||
+						strings.Contains(a.body, "a line of") != (want == http.StatusOK) {
+						t.Errorf("got status %d %s, want %d", a.status, a.body, want)
+					}
+				})
 			}
-		}
+		})
 	}
 	for _, to := range []string{
 		"/r/core/v1/pods/log?ns=a", "/r/core/v1/pods?ns=a", "/o/core/v1/pods/a/web-1?tab=logs",
 	} {
-		if a := s.post("/api/v1/shares", `{"parts":[`+logs+`],"to":"`+to+`"}`); a.status != http.StatusBadRequest {
-			t.Errorf("share of logs without pods, to %s: got %d %s, want 400", to, a.status, a.body)
-		}
+		t.Run(to, func(t *testing.T) {
+			s := s.forRow(t)
+			if a := s.post("/api/v1/shares", `{"parts":[`+logs+`],"to":"`+to+`"}`); a.status != http.StatusBadRequest {
+				t.Errorf("got %d %s, want 400", a.status, a.body)
+			}
+		})
 	}
 }
 
@@ -1169,13 +1194,16 @@ func TestGuestsGetNoAPIServerDetails(t *testing.T) {
 			"/api/v1/object/core/v1/secrets/a/it", "/api/v1/related/core/v1/secrets/a/it", "/o/core/v1/secrets/a/it",
 			"/compare?a=core/v1/secrets/a/it",
 		} {
-			for _, accept := range []string{"application/json", "text/html"} {
-				a := s.get(path, objectShare.cookie, "Accept: "+accept)
-				if a.status != http.StatusServiceUnavailable {
-					t.Errorf("%s: got status %d, want 503: %s", path, a.status, a.body)
+			t.Run(fmt.Sprint(status, " ", path), func(t *testing.T) {
+				s := s.forRow(t)
+				for _, accept := range []string{"application/json", "text/html"} {
+					a := s.get(path, objectShare.cookie, "Accept: "+accept)
+					if a.status != http.StatusServiceUnavailable {
+						t.Errorf("Accept %s: got status %d, want 503: %s", accept, a.status, a.body)
+					}
+					check(path, a.body)
 				}
-				check(path, a.body)
-			}
+			})
 		}
 	}
 	c, err := s.dial(shared.cookie, s.origin())

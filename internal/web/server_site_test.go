@@ -158,6 +158,14 @@ func startClusterWith(tb testing.TB, api *apitest.Server, limit int64) *watch.Cl
 	return cluster
 }
 
+// forRow returns the same site for a row of a test table. The methods of the result report errors to the row's test t.
+func (s *site) forRow(t *testing.T) *site {
+	t.Helper()
+	row := *s
+	row.t = t
+	return &row
+}
+
 // startSite starts a server for the cluster. Without a cluster, each read panics.
 func startSite(t *testing.T, cluster *watch.Cluster) *site {
 	t.Helper()

@@ -151,9 +151,12 @@ func TestOpenObjectIsLinked(t *testing.T) {
 		podsRef + "?open=none": "",
 		podsRef:                "",
 	} {
-		page := s.get("/r/"+query, "Accept: text/html").body
-		if !strings.Contains(page, want) || (want == "") == strings.Contains(page, "Without JavaScript") {
-			t.Errorf("%s: the page does not contain %q", query, want)
-		}
+		t.Run(query, func(t *testing.T) {
+			s := s.forRow(t)
+			page := s.get("/r/"+query, "Accept: text/html").body
+			if !strings.Contains(page, want) || (want == "") == strings.Contains(page, "Without JavaScript") {
+				t.Errorf("the page does not contain %q", want)
+			}
+		})
 	}
 }

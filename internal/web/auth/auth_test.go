@@ -2,6 +2,7 @@ package auth_test
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/base64"
 	"errors"
@@ -193,8 +194,10 @@ func TestModesWithoutLoginUseTheProgramIdentity(t *testing.T) {
 		}
 	}
 	for _, mode := range []string{"", "basic", "None"} {
-		if _, err := auth.New(auth.Options{Mode: mode}); err == nil {
-			t.Errorf("New accepts the unknown mode %q", mode)
-		}
+		t.Run(cmp.Or(mode, "empty"), func(t *testing.T) {
+			if _, err := auth.New(auth.Options{Mode: mode}); err == nil {
+				t.Error("New: got no error, want one for the unknown mode")
+			}
+		})
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"log/slog"
 	"maps"
 	"math/big"
@@ -291,23 +292,26 @@ func TestInvalidIDTokensAreRefused(t *testing.T) {
 			return parts[0] + "." + jwtPart(c) + "." + parts[2]
 		},
 	} {
-		a, log := p.newAuthority(nil)
-		cookie, query := p.startLogin(a)
-		p.makeToken = makeToken
-		session, returnPath, err := p.handleCallback(a, cookie, callbackQuery(query))
-		p.makeToken = nil
-		problem := new(status.Problem)
-		if session != nil || !errors.As(err, &problem) || problem.Cause != status.Unauthenticated || returnPath != "/status" {
-			t.Errorf("%s: got session %v, path %q, error %v; want no session", name, session, returnPath, err)
-			continue
-		}
-		for _, secret := range []string{
-			"client-secret-9", "access-token-1b", "a-code", query.Get("state"), cookie.Value,
-		} {
-			if strings.Contains(log.String(), secret) || strings.Contains(err.Error(), secret) {
-				t.Errorf("%s: the secret %q is in the log %q or in the error %v", name, secret, log, err)
+		t.Run(name, func(t *testing.T) {
+			a, log := p.newAuthority(nil)
+			cookie, query := p.startLogin(a)
+			p.makeToken = makeToken
+			session, returnPath, err := p.handleCallback(a, cookie, callbackQuery(query))
+			p.makeToken = nil
+			problem := new(status.Problem)
+			if session != nil || !errors.As(err, &problem) || problem.Cause != status.Unauthenticated ||
+				returnPath != "/status" {
+				t.Errorf("got session %v, path %q, error %v; want no session", session, returnPath, err)
+				return
 			}
-		}
+			for _, secret := range []string{
+				"client-secret-9", "access-token-1b", "a-code", query.Get("state"), cookie.Value,
+			} {
+				if strings.Contains(log.String(), secret) || strings.Contains(err.Error(), secret) {
+					t.Errorf("the secret %q is in the log %q or in the error %v", secret, log, err)
+				}
+			}
+		})
 	}
 	a, _ := p.newAuthority(nil)
 	otherAuthority, _ := p.newAuthority(nil)
@@ -339,13 +343,15 @@ func TestInvalidIDTokensAreRefused(t *testing.T) {
 		t.Errorf("repeated callback: got session %v, error %v; want no session", session, err)
 	}
 	for _, status := range []int{http.StatusBadRequest, http.StatusInternalServerError} {
-		cookie, query := p.startLogin(a)
-		p.status = status
-		session, _, err := p.handleCallback(a, cookie, callbackQuery(query))
-		p.status = 0
-		if session != nil || err == nil || strings.Contains(err.Error(), "text-that-must-stay-internal") {
-			t.Errorf("status %d of the provider: got session %v, error %v; want no session", status, session, err)
-		}
+		t.Run(fmt.Sprint("status ", status), func(t *testing.T) {
+			cookie, query := p.startLogin(a)
+			p.status = status
+			session, _, err := p.handleCallback(a, cookie, callbackQuery(query))
+			p.status = 0
+			if session != nil || err == nil || strings.Contains(err.Error(), "text-that-must-stay-internal") {
+				t.Errorf("got session %v, error %v; want no session", session, err)
+			}
+		})
 	}
 	cookie, query = p.startLogin(a)
 	if session, _, err := p.handleCallback(

@@ -194,9 +194,11 @@ func TestNewRejectsInsecureProxyOptions(t *testing.T) {
 		"underscores":            {Secret: []byte(secret), UserHeader: "X_User", GroupsHeader: "X-Groups"},
 		"space in a header name": {Secret: []byte(secret), UserHeader: "X User", GroupsHeader: "X-Groups"},
 	} {
-		if _, err := auth.New(auth.Options{Mode: auth.Proxy, Proxy: o}); err == nil ||
-			strings.Contains(err.Error(), "0123456789") {
-			t.Errorf("New with %s: got error %v, want an error without the secret", name, err)
-		}
+		t.Run(name, func(t *testing.T) {
+			if _, err := auth.New(auth.Options{Mode: auth.Proxy, Proxy: o}); err == nil ||
+				strings.Contains(err.Error(), "0123456789") {
+				t.Errorf("got error %v, want an error without the secret", err)
+			}
+		})
 	}
 }

@@ -1,6 +1,7 @@
 package page
 
 import (
+	"cmp"
 	"encoding/json"
 	"flag"
 	"os"
@@ -50,9 +51,11 @@ func TestFilterMatchesTheSeverityOfMembers(t *testing.T) {
 		Objects: []overview.Member{{Verdict: verdict.Verdict{Severity: verdict.Failed}}},
 	}
 	for q, want := range map[string]bool{"is:failed": true, "is:degraded": true, "is:progressing": false} {
-		if got := matchesFilter(&f, q); got != want {
-			t.Errorf("%s: got %t, want %t", q, got, want)
-		}
+		t.Run(q, func(t *testing.T) {
+			if got := matchesFilter(&f, q); got != want {
+				t.Errorf("got %t, want %t", got, want)
+			}
+		})
 	}
 }
 
@@ -67,9 +70,11 @@ func TestFieldTextShortensPaths(t *testing.T) {
 		"spec.template.metadata.annotations[kubectl.kubernetes.io/restartedAt]": "kubectl.kubernetes.io/restartedAt",
 		"data[app.properties] and 2 more":                                       "app.properties and 2 more",
 	} {
-		if got := fieldText(what); got != want {
-			t.Errorf("%s: got %s, want %s", what, got, want)
-		}
+		t.Run(cmp.Or(what, "empty"), func(t *testing.T) {
+			if got := fieldText(what); got != want {
+				t.Errorf("got %s, want %s", got, want)
+			}
+		})
 	}
 }
 
@@ -89,15 +94,17 @@ func TestFilterAndEmptyTextMatchTheScript(t *testing.T) {
 		"is:failed SHOP/": "storefront-canary recommender", "is:progressing": "", "fast-nvme": "model-cache",
 		"checkout-74fd-kxh98": "checkout", "argocd-controller": "recommender", "is:unknown": "",
 	} {
-		page := templates.Home{Q: q}
-		formatHome(&page, document, linkAll, now)
-		var got []string
-		for i := range page.Findings {
-			got = append(got, page.Findings[i].Object.Name)
-		}
-		if strings.Join(got, " ") != want {
-			t.Errorf("filter %s: got %q, want %q", q, got, want)
-		}
+		t.Run(q, func(t *testing.T) {
+			page := templates.Home{Q: q}
+			formatHome(&page, document, linkAll, now)
+			var got []string
+			for i := range page.Findings {
+				got = append(got, page.Findings[i].Object.Name)
+			}
+			if strings.Join(got, " ") != want {
+				t.Errorf("got %q, want %q", got, want)
+			}
+		})
 	}
 	watched := func(kind string, state status.State, objects int) overview.Watched {
 		ref := "core/v1/" + strings.ToLower(kind) + "s"
@@ -115,9 +122,11 @@ func TestFilterAndEmptyTextMatchTheScript(t *testing.T) {
 			watched("Node", status.Stale, 10),
 		},
 	} {
-		if got := emptyText(&overview.Overview{Watched: all}, ""); got.Title+"|"+got.Detail != want {
-			t.Errorf("text without problems: got %q and %q, want %q", got.Title, got.Detail, want)
-		}
+		t.Run(want, func(t *testing.T) {
+			if got := emptyText(&overview.Overview{Watched: all}, ""); got.Title+"|"+got.Detail != want {
+				t.Errorf("text without problems: got %q and %q, want %q", got.Title, got.Detail, want)
+			}
+		})
 	}
 	started := overview.Overview{Watched: []overview.Watched{pods}, Planned: 20}
 	if got := emptyText(&started, ""); got.Detail != "Reading resource types: 1 of 20 done." {

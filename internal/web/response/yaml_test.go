@@ -2,6 +2,7 @@ package response
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"reflect"
 	"strconv"
@@ -39,25 +40,27 @@ func TestJSONToYAMLSupportsAllCharacters(t *testing.T) {
 		"nul\u0000", "del\x7f", "c1\u0080\u009f", "lines\u0085\u2028\u2029x", "\ufeffmark", "\ufffe\uffff",
 		"\U0001f600", "plain",
 	} {
-		object, err := json.Marshal(map[string]any{"a": text, text: []string{text}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		// Go escapes U+2028 and U+2029. Other JSON encoders do not, so test the unescaped characters.
-		raw := strings.NewReplacer(`\u2028`, "\u2028", `\u2029`, "\u2029").Replace(string(object))
-		document, err := jsonToYAML([]byte(raw))
-		if err != nil {
-			t.Errorf("%q: %v", raw, err)
-			continue
-		}
-		roundTrip, err := yaml.YAMLToJSON(document)
-		if err != nil {
-			t.Errorf("parse YAML %q: %v", document, err)
-			continue
-		}
-		if got, want := parseJSON(t, string(roundTrip)), parseJSON(t, raw); !reflect.DeepEqual(got, want) {
-			t.Errorf("YAML %q: got %q, want %q", document, got, want)
-		}
+		t.Run(fmt.Sprintf("%q", text), func(t *testing.T) {
+			object, err := json.Marshal(map[string]any{"a": text, text: []string{text}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			// Go escapes U+2028 and U+2029. Other JSON encoders do not, so test the unescaped characters.
+			raw := strings.NewReplacer(`\u2028`, "\u2028", `\u2029`, "\u2029").Replace(string(object))
+			document, err := jsonToYAML([]byte(raw))
+			if err != nil {
+				t.Errorf("%q: %v", raw, err)
+				return
+			}
+			roundTrip, err := yaml.YAMLToJSON(document)
+			if err != nil {
+				t.Errorf("parse YAML %q: %v", document, err)
+				return
+			}
+			if got, want := parseJSON(t, string(roundTrip)), parseJSON(t, raw); !reflect.DeepEqual(got, want) {
+				t.Errorf("YAML %q: got %q, want %q", document, got, want)
+			}
+		})
 	}
 }
 

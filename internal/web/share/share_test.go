@@ -149,10 +149,12 @@ func TestRevokeRequiresTheCreator(t *testing.T) {
 			"UID": {Name: "bert", UID: "1"}, "user without a name": {Name: "anna", UID: "2"}, "one without a name": {},
 		"no user": nil,
 	} {
-		if ok, err := s.Revoke(t.Context(), created.ID, user, false, share.Actor{}); ok || err != nil ||
-			len(s.List(user, false)) != 0 || isClosed(g.Ended) {
-			t.Errorf("Revoke by %s: got %t, error %v; want false", name, ok, err)
-		}
+		t.Run(name, func(t *testing.T) {
+			if ok, err := s.Revoke(t.Context(), created.ID, user, false, share.Actor{}); ok || err != nil ||
+				len(s.List(user, false)) != 0 || isClosed(g.Ended) {
+				t.Errorf("got %t, error %v; want false", ok, err)
+			}
+		})
 	}
 	if ok, err := s.Revoke(t.Context(), "x", annaUser(), true, share.Actor{}); ok || err != nil {
 		t.Errorf("Revoke of an unknown share: got %t, error %v; want false", ok, err)
@@ -345,18 +347,20 @@ func TestUnreadableFileIsRefused(t *testing.T) {
 		"empty hash":       strings.Replace(string(text), `"hash": "`, `"hash": "" , "x": "`, 1),
 		"no parts":         strings.Replace(string(text), `"core/v1/pods"`, `5`, 1),
 	} {
-		dir := t.TempDir()
-		path := filepath.Join(dir, "shares.json")
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := share.Open(share.Options{Dir: dir}); err == nil || !strings.Contains(err.Error(), path) ||
-			!strings.Contains(err.Error(), "remove it") {
-			t.Errorf("Open with %s: got error %v", name, err)
-		}
-		if after, err := os.ReadFile(path); err != nil || string(after) != text {
-			t.Errorf("%s: the file was changed to %q, error %v", name, after, err)
-		}
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			path := filepath.Join(dir, "shares.json")
+			if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := share.Open(share.Options{Dir: dir}); err == nil || !strings.Contains(err.Error(), path) ||
+				!strings.Contains(err.Error(), "remove it") {
+				t.Errorf("got error %v, want one that names the file", err)
+			}
+			if after, err := os.ReadFile(path); err != nil || string(after) != text {
+				t.Errorf("the file was changed to %q, error %v", after, err)
+			}
+		})
 	}
 	file := filepath.Join(t.TempDir(), "file")
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
