@@ -23,11 +23,13 @@ func TestCheckFailsOnlyOnAffectedPlatforms(t *testing.T) {
 		t.Error(err)
 	}
 	for _, platform := range []string{"darwin/arm64", "windows/amd64"} {
-		err := run(t.Context(), []string{".", "linux/amd64", platform})
-		if err == nil || !strings.HasPrefix(err.Error(), platform+": ") ||
-			!strings.HasSuffix(err.Error(), "undefined: syscall.Mount") {
-			t.Errorf("got error %v, want %s: ... undefined: syscall.Mount", err, platform)
-		}
+		t.Run(platform, func(t *testing.T) {
+			err := run(t.Context(), []string{".", "linux/amd64", platform})
+			if err == nil || !strings.HasPrefix(err.Error(), platform+": ") ||
+				!strings.HasSuffix(err.Error(), "undefined: syscall.Mount") {
+				t.Errorf("got error %v, want %s: ... undefined: syscall.Mount", err, platform)
+			}
+		})
 	}
 	if err := run(t.Context(), []string{"./missing", "linux/amd64"}); err == nil {
 		t.Error("a missing package: got no error")

@@ -33,44 +33,46 @@ func TestRulesAreExplicit(t *testing.T) {
 		objectsByName[name] = kustomize(t, name)
 	}
 	for name, objects := range objectsByName {
-		rules := 0
-		check := func(role string, rule rbacv1.PolicyRule) {
-			rules++
-			if slices.Contains(slices.Concat(rule.APIGroups, rule.Resources, rule.Verbs, rule.ResourceNames), "*") ||
-				len(rule.NonResourceURLs) > 0 {
-				t.Errorf("%s: %s has a wildcard: %v", name, role, rule)
-			}
-			for _, resource := range rule.Resources {
-				want := []string{"get", "list", "watch"}
-				switch resource {
-				case "tokenreviews", "subjectaccessreviews":
-					want = []string{"create"}
-				case "pods/log":
-					want = []string{"get"}
-				case "secrets":
-					want = []string{"get"}
-					if len(rule.ResourceNames) == 0 {
-						t.Errorf("%s: %s permits Secrets without resourceNames", name, role)
+		t.Run(name, func(t *testing.T) {
+			rules := 0
+			check := func(role string, rule rbacv1.PolicyRule) {
+				rules++
+				if slices.Contains(slices.Concat(rule.APIGroups, rule.Resources, rule.Verbs, rule.ResourceNames), "*") ||
+					len(rule.NonResourceURLs) > 0 {
+					t.Errorf("%s has a wildcard: %v", role, rule)
+				}
+				for _, resource := range rule.Resources {
+					want := []string{"get", "list", "watch"}
+					switch resource {
+					case "tokenreviews", "subjectaccessreviews":
+						want = []string{"create"}
+					case "pods/log":
+						want = []string{"get"}
+					case "secrets":
+						want = []string{"get"}
+						if len(rule.ResourceNames) == 0 {
+							t.Errorf("%s permits Secrets without resourceNames", role)
+						}
+					}
+					if !slices.Equal(rule.Verbs, want) {
+						t.Errorf("%s permits %v %s, want %v", role, rule.Verbs, resource, want)
 					}
 				}
-				if !slices.Equal(rule.Verbs, want) {
-					t.Errorf("%s: %s permits %v %s, want %v", name, role, rule.Verbs, resource, want)
+			}
+			read(t, objects, "ClusterRole", func(role rbacv1.ClusterRole) {
+				for _, rule := range role.Rules {
+					check(role.Name, rule)
 				}
-			}
-		}
-		read(t, objects, "ClusterRole", func(role rbacv1.ClusterRole) {
-			for _, rule := range role.Rules {
-				check(role.Name, rule)
-			}
-		})
-		read(t, objects, "Role", func(role rbacv1.Role) {
-			for _, rule := range role.Rules {
-				check(role.Name, rule)
+			})
+			read(t, objects, "Role", func(role rbacv1.Role) {
+				for _, rule := range role.Rules {
+					check(role.Name, rule)
+				}
+			})
+			if rules == 0 {
+				t.Error("no rules were checked")
 			}
 		})
-		if rules == 0 {
-			t.Errorf("%s: no rules were checked", name)
-		}
 	}
 }
 
@@ -114,20 +116,22 @@ func TestArgumentsAreFlagsOfTheProgram(t *testing.T) {
 // the trusted proxies. The dashboard does not start until users replace it.
 func TestTrustedAddressesArePlaceholders(t *testing.T) {
 	for _, file := range []string{"kustomize/team/deployment.yaml", "helm/team.yaml", "helm/oidc.yaml"} {
-		text, err := os.ReadFile(filepath.Join(root, "deploy", file))
-		if err != nil {
-			t.Fatal(err)
-		}
-		for line := range strings.Lines(string(text)) {
-			if trimmed := strings.TrimSpace(line); strings.HasPrefix(trimmed, "- --forwarded-by=") &&
-				!strings.HasPrefix(trimmed, "- --forwarded-by="+variant.Placeholder+" ") ||
-				strings.HasPrefix(trimmed, "forwardedBy:") && trimmed != "forwardedBy: ["+variant.Placeholder+"]" {
-				t.Errorf("%s contains %s, want a placeholder", file, trimmed)
+		t.Run(file, func(t *testing.T) {
+			text, err := os.ReadFile(filepath.Join(root, "deploy", file))
+			if err != nil {
+				t.Fatal(err)
 			}
-		}
-		if !strings.Contains(string(text), variant.Placeholder) {
-			t.Errorf("%s contains no placeholder for the addresses", file)
-		}
+			for line := range strings.Lines(string(text)) {
+				if trimmed := strings.TrimSpace(line); strings.HasPrefix(trimmed, "- --forwarded-by=") &&
+					!strings.HasPrefix(trimmed, "- --forwarded-by="+variant.Placeholder+" ") ||
+					strings.HasPrefix(trimmed, "forwardedBy:") && trimmed != "forwardedBy: ["+variant.Placeholder+"]" {
+					t.Errorf("got %s, want a placeholder", trimmed)
+				}
+			}
+			if !strings.Contains(string(text), variant.Placeholder) {
+				t.Error("the file contains no placeholder for the addresses")
+			}
+		})
 	}
 }
 
@@ -189,44 +193,48 @@ func TestNetworkPoliciesAllowOnlyExpectedSources(t *testing.T) {
 	for name, want := range map[string][]string{
 		"cluster": nil, "namespaced": nil, "team": {"ingress-nginx http"}, "monitoring": {"monitoring metrics"},
 	} {
-		var got []string
-		read(t, kustomize(t, name), "NetworkPolicy", func(policy networkingv1.NetworkPolicy) {
-			if len(policy.Spec.PolicyTypes) != 2 {
-				t.Errorf("%s: policy types are %v, want two", name, policy.Spec.PolicyTypes)
-			}
-			for _, rule := range policy.Spec.Ingress {
-				if len(rule.From) != 1 || len(rule.Ports) != 1 || rule.From[0].NamespaceSelector == nil {
-					t.Errorf("%s: unexpected ingress rule %v", name, rule)
-					continue
+		t.Run(name, func(t *testing.T) {
+			var got []string
+			read(t, kustomize(t, name), "NetworkPolicy", func(policy networkingv1.NetworkPolicy) {
+				if len(policy.Spec.PolicyTypes) != 2 {
+					t.Errorf("policy types are %v, want two", policy.Spec.PolicyTypes)
 				}
-				got = append(got, rule.From[0].NamespaceSelector.MatchLabels["kubernetes.io/metadata.name"]+" "+
-					rule.Ports[0].Port.String())
+				for _, rule := range policy.Spec.Ingress {
+					if len(rule.From) != 1 || len(rule.Ports) != 1 || rule.From[0].NamespaceSelector == nil {
+						t.Errorf("unexpected ingress rule %v", rule)
+						continue
+					}
+					got = append(got, rule.From[0].NamespaceSelector.MatchLabels["kubernetes.io/metadata.name"]+" "+
+						rule.Ports[0].Port.String())
+				}
+			})
+			if !slices.Equal(got, want) {
+				t.Errorf("allowed sources are %v, want %v", got, want)
 			}
-		})
-		if !slices.Equal(got, want) {
-			t.Errorf("%s: allowed sources are %v, want %v", name, got, want)
-		}
-		read(t, kustomize(t, name), "Service", func(service corev1.Service) {
-			if service.Spec.Type != "" && service.Spec.Type != corev1.ServiceTypeClusterIP {
-				t.Errorf("%s: type of the Service is %s, want ClusterIP", name, service.Spec.Type)
-			}
+			read(t, kustomize(t, name), "Service", func(service corev1.Service) {
+				if service.Spec.Type != "" && service.Spec.Type != corev1.ServiceTypeClusterIP {
+					t.Errorf("type of the Service is %s, want ClusterIP", service.Spec.Type)
+				}
+			})
 		})
 	}
 }
 
 func TestREADMEPathsExist(t *testing.T) {
 	for _, file := range []string{"README.md", "deploy/README.md"} {
-		text, err := os.ReadFile(filepath.Join(root, file))
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, path := range regexp.MustCompile(
-			`\bdeploy/(?:kustomize|helm|image)[\w./-]*[\w]`,
-		).FindAllString(string(text), -1) {
-			if _, err := os.Stat(filepath.Join(root, path)); err != nil {
-				t.Errorf("%s mentions %s: %v", file, path, err)
+		t.Run(file, func(t *testing.T) {
+			text, err := os.ReadFile(filepath.Join(root, file))
+			if err != nil {
+				t.Fatal(err)
 			}
-		}
+			for _, path := range regexp.MustCompile(
+				`\bdeploy/(?:kustomize|helm|image)[\w./-]*[\w]`,
+			).FindAllString(string(text), -1) {
+				if _, err := os.Stat(filepath.Join(root, path)); err != nil {
+					t.Errorf("got path %s: %v", path, err)
+				}
+			}
+		})
 	}
 }
 

@@ -98,25 +98,27 @@ func TestRowsMatchTheScript(t *testing.T) {
 			templates.StatusPage(templates.Status{Scopes: []templates.Scope{stale, live}}),
 		},
 	} {
-		_, rows, _ := strings.Cut(render(t, test.page), test.body)
-		rows, _, found := strings.Cut(rows, "</tbody>")
-		if !found {
-			t.Fatal("the page has no rows")
-		}
-		rows = strings.ReplaceAll(rows, "</tr>", "</tr>\n")
-		file := filepath.Join("testdata", test.name)
-		if *update {
-			if err := os.WriteFile(file, []byte(rows), 0o600); err != nil {
+		t.Run(test.name, func(t *testing.T) {
+			_, rows, _ := strings.Cut(render(t, test.page), test.body)
+			rows, _, found := strings.Cut(rows, "</tbody>")
+			if !found {
+				t.Fatal("the page has no rows")
+			}
+			rows = strings.ReplaceAll(rows, "</tr>", "</tr>\n")
+			file := filepath.Join("testdata", test.name)
+			if *update {
+				if err := os.WriteFile(file, []byte(rows), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			want, err := os.ReadFile(file)
+			if err != nil {
 				t.Fatal(err)
 			}
-		}
-		want, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if rows != string(want) {
-			t.Errorf("rows are %s\nwant %s", rows, want)
-		}
+			if rows != string(want) {
+				t.Errorf("rows are %s\nwant %s", rows, want)
+			}
+		})
 	}
 }
 
@@ -663,20 +665,29 @@ func TestKioskModeStaysInPageLinks(t *testing.T) {
 func TestEmptyNoteMatchesTheScript(t *testing.T) {
 	zero := 0
 	live := templates.State{State: "live"}
-	for want, change := range map[string]templates.List{
-		"<h2>No Pods</h2><p>New ones appear here automatically.</p>": {State: live},
-		"<h2>No Pods match the selected namespaces and filters</h2><p>New ones appear here automatically.</p>": {
-			State: live, Query: templates.Query{Namespaces: []string{"a"}},
+	for name, test := range map[string]struct {
+		change templates.List
+		want   string
+	}{
+		"no objects": {
+			templates.List{State: live}, "<h2>No Pods</h2><p>New ones appear here automatically.</p>",
 		},
-		"<h2>Pods are not available in this cluster</h2><p>Not served.</p>" +
-			"<p>They appear here automatically once their API is installed.": {
-			State: templates.State{State: "absent", Reason: "Not served."},
+		"no matches": {
+			templates.List{State: live, Query: templates.Query{Namespaces: []string{"a"}}},
+			"<h2>No Pods match the selected namespaces and filters</h2><p>New ones appear here automatically.</p>",
+		},
+		"not served": {
+			templates.List{State: templates.State{State: "absent", Reason: "Not served."}},
+			"<h2>Pods are not available in this cluster</h2><p>Not served.</p>" +
+				"<p>They appear here automatically once their API is installed.",
 		},
 	} {
-		list := podList()
-		list.Rows, list.Total, list.State, list.Query = nil, &zero, change.State, change.Query
-		if got := render(t, templates.ListPage(list)); !strings.Contains(got, want) {
-			t.Errorf("got %s, want %s", got, want)
-		}
+		t.Run(name, func(t *testing.T) {
+			list := podList()
+			list.Rows, list.Total, list.State, list.Query = nil, &zero, test.change.State, test.change.Query
+			if got := render(t, templates.ListPage(list)); !strings.Contains(got, test.want) {
+				t.Errorf("got %s, want %s", got, test.want)
+			}
+		})
 	}
 }

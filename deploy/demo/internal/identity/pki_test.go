@@ -78,9 +78,11 @@ func TestPKIVerifiesServerAndIsKept(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"localhost", "127.0.0.1", "kubernetes.default.svc"} {
-		if _, err := pair.Leaf.Verify(x509.VerifyOptions{Roots: roots, DNSName: name}); err != nil {
-			t.Errorf("verify certificate for %s: %v", name, err)
-		}
+		t.Run(name, func(t *testing.T) {
+			if _, err := pair.Leaf.Verify(x509.VerifyOptions{Roots: roots, DNSName: name}); err != nil {
+				t.Errorf("verify the certificate: %v", err)
+			}
+		})
 	}
 	checkOwnerOnly(t, pki.Key("ca"))
 

@@ -8,9 +8,11 @@ func TestNextVersionWraps(t *testing.T) {
 		"registry.example.com/ci/runner:18.6.9": "registry.example.com/ci/runner:18.6.0",
 		"registry.example.com/shop/cart:latest": "registry.example.com/shop/cart:latest",
 	} {
-		if got := nextVersion(image); got != want {
-			t.Errorf("%s: got %s, want %s", image, got, want)
-		}
+		t.Run(image, func(t *testing.T) {
+			if got := nextVersion(image); got != want {
+				t.Errorf("got %s, want %s", got, want)
+			}
+		})
 	}
 }
 
