@@ -15,6 +15,7 @@ try {
     "tool",
     "esbuild",
     ...tests.map((f) => join("test", f)),
+    "app=static/src/app.ts", // app.test.ts imports this bundle, once for each page
     "--bundle",
     "--platform=node",
     "--format=esm",

@@ -30,6 +30,7 @@ export const browser = {
   sockets: [] as Socket[],
   socketUrls: [] as string[],
   selection: "",
+  requests: [] as string[], // addresses of HTTP requests
   response: (): Promise<unknown> => new Promise(() => undefined),
   listeners: new Map<string, (() => void)[]>(),
   fire: (type: string): void => {
@@ -50,7 +51,10 @@ function setHistory(how: string, state: unknown, href?: string): void {
 Object.assign(globalThis, {
   addEventListener: (type: string, run: () => void) =>
     void browser.listeners.set(type, [...(browser.listeners.get(type) ?? []), run]),
-  fetch: () => browser.response(),
+  fetch: (address: string) => {
+    browser.requests.push(address);
+    return browser.response();
+  },
   getSelection: () => browser.selection,
   history: {
     get state() {
@@ -90,10 +94,13 @@ Object.assign(globalThis, {
 export function openPage(address: string, data: Record<string, string> = {}): HTMLElement {
   mock.timers.reset();
   mock.timers.enable({ apis: ["setTimeout", "setInterval"] });
+  const { setTimeout } = globalThis;
+  // Unlike browsers, the fake timers of older versions of Node.js never run a function without a delay.
+  Object.assign(globalThis, { setTimeout: (run: () => void, ms = 0) => setTimeout(run, ms) });
   clearPage();
   Object.assign(page, { head: new Part("head") });
   page.hidden = false;
-  page.documentElement.removeAttribute("data-shared");
+  for (const name of ["shared", "kiosk", "started"]) page.documentElement.removeAttribute(`data-${name}`);
   localStorage.removeItem("glasshouse.kinds");
   Object.assign(browser, {
     url: new URL(address, "http://glasshouse/"),
@@ -101,8 +108,8 @@ export function openPage(address: string, data: Record<string, string> = {}): HT
     selection: "",
     response: () => new Promise(() => undefined),
   });
-  for (const list of [browser.loads, browser.history, browser.savedStates, browser.sockets, browser.socketUrls])
-    list.length = 0;
+  const { loads, history, savedStates, sockets, socketUrls, requests } = browser;
+  for (const list of [loads, history, savedStates, sockets, socketUrls, requests]) list.length = 0;
   browser.listeners.clear();
   for (const [tag, names] of Object.entries(ids)) {
     for (const id of names) {

@@ -297,11 +297,20 @@ export function rendering(): { part: Part; element: Element } {
 }
 
 let frames: (() => void)[] = [];
+let frameRequested = (): void => undefined;
+/** Returns a promise that resolves when the page requests its next animation frame. */
+export const nextFrameRequest = (): Promise<void> => new Promise((resolve) => (frameRequested = resolve));
 /** Runs all callbacks that wait for an animation frame. */
 export function frame(): void {
   const now = frames;
   frames = [];
   for (const run of now) run();
+}
+
+class InputPart extends Part {
+  static override [Symbol.hasInstance](e: unknown): boolean {
+    return e instanceof Part && e.localName === "input";
+  }
 }
 
 class Sizes {
@@ -352,7 +361,9 @@ Object.assign(globalThis, {
   innerHeight: 900,
   Element: Part,
   HTMLElement: Part,
-  HTMLInputElement: Part,
+  HTMLInputElement: InputPart,
+  HTMLTextAreaElement: class {},
+  HTMLSelectElement: class {},
   Node: { DOCUMENT_POSITION_FOLLOWING: 4 },
   getComputedStyle: () => ({ getPropertyValue: () => "20px" }),
   ResizeObserver: Sizes,
@@ -363,7 +374,10 @@ Object.assign(globalThis, {
   },
   matchMedia: () => ({ matches: false }),
   getSelection: () => null,
-  requestAnimationFrame: (run: () => void) => frames.push(run),
+  requestAnimationFrame: (run: () => void) => {
+    frameRequested();
+    return frames.push(run);
+  },
   cancelAnimationFrame: () => undefined,
   localStorage: {
     getItem: (k: string) => items.get(k) ?? null,
