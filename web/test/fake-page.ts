@@ -271,6 +271,9 @@ export class FakeEvent {
   preventDefault(): void {
     this.defaultPrevented = true;
   }
+  stopPropagation(): void {
+    this.stopped = true;
+  }
   stopImmediatePropagation(): void {
     this.stopped = true;
   }

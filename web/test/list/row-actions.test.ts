@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { page } from "../fake-page.ts";
 import { browser, element, openPage } from "../fake-app.ts";
 import { comparisonOf, runRowCommand } from "../../static/src/list/row-actions.ts";
-import { kubectlCommand } from "../../static/src/list/row-menu.ts";
+import { kubectlCommand } from "../../static/src/list/copy-items.ts";
 import type { ListPage } from "../../static/src/list/list.ts";
 import type { ObjectName } from "../../static/src/model/view.ts";
 

@@ -100,8 +100,9 @@ function openTab(o: ObjectRef, key: string): void {
 
 async function runAction(action: "menu" | "copy", o: ObjectRef): Promise<void> {
   const focused = document.activeElement as HTMLElement;
-  const { copyItems, copyName, openRowMenu, textOf } = await import("../list/row-menu.ts");
+  const { copyItems, copyName, textOf } = await import("../list/copy-items.ts");
   if (action === "copy") return copyName(o);
+  const { openRowMenu } = await import("../list/row-menu.tsx");
   const page = hrefOf(o);
   const items = [
     ...tabsOf(o).flatMap(({ id, label, key }) => {

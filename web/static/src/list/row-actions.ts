@@ -10,7 +10,8 @@ import { singleKeysEnabled } from "../ui/single-key.ts";
 import { loadTabStyle } from "../ui/tab-style.ts";
 import { showToast } from "../ui/toast.ts";
 import type { ListPage } from "./list.ts";
-import { copyItems, copyName, openRowMenu, textOf, type MenuItem } from "./row-menu.ts";
+import { copyItems, copyName, textOf } from "./copy-items.ts";
+import type { MenuItem } from "./row-menu.tsx";
 
 export type RowCommand = "copy" | "mark" | "compare" | "menu";
 
@@ -117,6 +118,7 @@ const rowAt = (target: EventTarget | null): HTMLElement | null =>
 const nameOf = (tr: HTMLElement): ObjectName => ({ ns: tr.dataset["ns"] ?? "", name: tr.dataset["name"] ?? "" });
 
 async function openMenu(list: ListPage, row: ObjectName, at = activeRect()): Promise<void> {
+  const { openRowMenu } = await import("./row-menu.tsx"); // on demand, because the menu loads Preact
   await openRowMenu(textOf(row), itemsOf(list, row), at, byId("rows"), byId("table"));
 }
 

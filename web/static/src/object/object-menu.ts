@@ -1,7 +1,8 @@
 // The menu "⋯" in the title of an object: copy, download and compare.
 
 import "../core-code.ts";
-import { copyItems, openRowMenu, textOf, type MenuItem } from "../list/row-menu.ts";
+import { copyItems, textOf } from "../list/copy-items.ts";
+import { openRowMenu, type MenuItem } from "../list/row-menu.tsx";
 import { sharedParts } from "../model/guest.ts";
 import { compareHref } from "../model/view.ts";
 import type { JsonObject } from "../net/wire.ts";
