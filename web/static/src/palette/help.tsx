@@ -5,28 +5,19 @@ import { useState } from "preact/hooks";
 import { isApple } from "./keys.ts";
 import { withBase } from "../net/base-path.ts";
 import { keyLabel, type Command } from "./commands.ts";
-import { h } from "../ui/dom.ts";
 import { isCharacterKey, setSingleKeysEnabled, singleKeysEnabled } from "../ui/single-key.ts";
-import { mount, unmount } from "../ui/view.tsx";
+import { addDialog, mount } from "../ui/view.tsx";
 
 export function openHelp(commands: readonly Command[]): void {
-  const dialog = h("dialog", { class: "help", id: "keys", "aria-labelledby": "keys-title" });
+  const dialog = addDialog({ class: "help", id: "keys", "aria-labelledby": "keys-title" }, () => dialog.remove());
   const showSingleKeys = (on: boolean): void => void dialog.toggleAttribute("data-single-keys-off", !on);
   showSingleKeys(singleKeysEnabled());
-  dialog.addEventListener("click", (e) => {
-    if (e.target === dialog) dialog.close();
-  });
   dialog.addEventListener("keydown", (e) => {
     if (e.key !== "?" || !singleKeysEnabled()) return;
     e.preventDefault();
     dialog.close();
   });
-  dialog.addEventListener("close", () => {
-    unmount(dialog);
-    dialog.remove();
-  });
   mount(dialog, <Help commands={commands} close={() => dialog.close()} onSingleKeys={showSingleKeys} />);
-  document.body.append(dialog);
   dialog.showModal();
 }
 

@@ -5,8 +5,7 @@ import { createRef, type ComponentChild } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { isApple } from "./keys.ts";
 import { keyLabel, type Command } from "./commands.ts";
-import { h } from "../ui/dom.ts";
-import { mount } from "../ui/view.tsx";
+import { addDialog, mount } from "../ui/view.tsx";
 import { Feed } from "../model/feed.ts";
 import { sharedParts } from "../model/guest.ts";
 import { PaletteSearch, type PaletteItem, type SearchContext } from "./palette-search.ts";
@@ -27,7 +26,9 @@ export interface PaletteHost {
 }
 
 export class Palette {
-  readonly dialog = h("dialog", { id: "palette", class: "palette", "aria-label": "Search or jump to" });
+  readonly dialog = addDialog({ id: "palette", class: "palette", "aria-label": "Search or jump to" }, () =>
+    this.closed(),
+  );
   private readonly input = createRef<HTMLInputElement>();
   private text = "";
   private readonly finder = new PaletteSearch();
@@ -44,12 +45,7 @@ export class Palette {
   private frame = 0;
 
   constructor(private readonly host: PaletteHost) {
-    document.body.append(this.dialog);
     this.dialog.addEventListener("keydown", (e) => this.handleKey(e));
-    this.dialog.addEventListener("close", () => this.closed());
-    this.dialog.addEventListener("click", (e) => {
-      if (e.target === this.dialog) this.dialog.close();
-    });
   }
 
   /** Opens the palette with a text. If runsFirst is true, it runs the first result of this text, if there is one. */

@@ -1,7 +1,6 @@
 // The part of the share dialog that shows a new link. The URL cannot be shown again later.
 
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
-import { h } from "../ui/dom.ts";
 import { copyText } from "../ui/clipboard.ts";
 import { expiryText } from "../model/guest.ts";
 import type { Kind } from "../net/kinds.ts";
@@ -101,11 +100,18 @@ export function CreatedLink({ created: { url, persistent, link }, kinds, now, an
 // Preact only creates the container. qr.ts draws the code as one large SVG path, and is loaded on demand.
 function QrCode({ text }: { text: string }) {
   const element = useRef<HTMLDivElement>(null);
+  const [isFailed, setFailed] = useState(false);
   useLayoutEffect(() => {
     import("./qr.ts").then(
       ({ drawQrCode }) => element.current?.replaceChildren(drawQrCode(text, "QR code of the link")),
-      () => element.current?.replaceChildren(h("p", {}, "The QR code could not be loaded. Copy the link instead.")),
+      () => setFailed(true),
     );
   }, [text]);
-  return <div class="share-code" ref={element} />;
+  return isFailed ? (
+    <div class="share-code">
+      <p>The QR code could not be loaded. Copy the link instead.</p>
+    </div>
+  ) : (
+    <div key="code" class="share-code" ref={element} />
+  );
 }

@@ -3,8 +3,7 @@
 import "../shared-code.ts";
 import type { TargetedKeyboardEvent } from "preact";
 import { useState } from "preact/hooks";
-import { h } from "../ui/dom.ts";
-import { mount, unmount, ViewState } from "../ui/view.tsx";
+import { addDialog, mount, ViewState } from "../ui/view.tsx";
 import { CreatedLink } from "./share-created.tsx";
 import { ShareForm } from "./share-form.tsx";
 import type { ShareHost } from "./share-host.ts";
@@ -12,19 +11,12 @@ import { ShareLinks } from "./share-list.tsx";
 import type { NewLink } from "./share-text.ts";
 
 export class ShareDialog {
-  readonly dialog = h("dialog", { id: "sharing", class: "sharing", "aria-labelledby": "sharing-title" });
+  readonly dialog = addDialog({ id: "sharing", class: "sharing", "aria-labelledby": "sharing-title" }, () =>
+    clearInterval(this.ticker),
+  );
   private ticker: ReturnType<typeof setInterval> | undefined;
 
-  constructor(private readonly host: ShareHost) {
-    this.dialog.addEventListener("click", (e) => {
-      if (e.target === this.dialog) this.dialog.close();
-    });
-    this.dialog.addEventListener("close", () => {
-      clearInterval(this.ticker);
-      unmount(this.dialog);
-    });
-    document.body.append(this.dialog);
-  }
+  constructor(private readonly host: ShareHost) {}
 
   open(): void {
     if (this.dialog.open) return;

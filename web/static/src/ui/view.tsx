@@ -6,6 +6,7 @@ import { useCallback, useContext, useLayoutEffect, useRef, useState } from "prea
 import { formatAgesInSentence } from "../text/age.ts";
 import { escapeInvisible, hasInvisible, splitInvisible } from "../text/invisible-chars.ts";
 import { highlight } from "./cell-highlight.ts";
+import { h, type Attributes } from "./dom.ts";
 import type { Content } from "./popover.ts";
 
 export class ViewState {
@@ -35,6 +36,23 @@ export function mount(element: Element, view: ComponentChildren, state = default
 }
 
 export const unmount = (element: Element): void => render(null, element);
+
+/**
+ * Adds a closed modal dialog to the page. The caller mounts a view into the dialog. The dialog closes after a click on
+ * its backdrop. Then the view is removed, and `closed` is called.
+ */
+export function addDialog(attributes: Attributes, closed: () => void): HTMLDialogElement {
+  const dialog = h("dialog", attributes);
+  dialog.addEventListener("click", (e) => {
+    if (e.target === dialog) dialog.close();
+  });
+  dialog.addEventListener("close", () => {
+    if (!dialog.open) unmount(dialog); // browsers send this event late, so the dialog can be open again
+    closed();
+  });
+  document.body.append(dialog);
+  return dialog;
+}
 
 export function popoverContent(view: ComponentChildren): Content {
   let shownIn: Element | null = null;
