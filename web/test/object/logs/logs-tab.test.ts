@@ -202,3 +202,19 @@ void test("the footer reports a lost connection while it lasts", () => {
   assert.match(footerText(), /^Following/);
   tab.close();
 });
+
+void test("a refused log has a button that requests it again", () => {
+  const { upstream, tab } = openTab();
+  const part = tab.element as unknown as Part;
+  tab.show(shown(pod("main")));
+  upstream.refuse(500, "Log cannot be read", "The kubelet did not respond.");
+  const note = part.find("class", "note") as Part;
+  assert.match(note.textContent, /The kubelet did not respond\..*Try again/);
+  const before = upstream.requests.length;
+  note.querySelector("button")?.click();
+  assert.equal(upstream.requests.length, before + 1);
+  upstream.write("2026-11-21T10:00:01Z one\n");
+  frame();
+  assert.equal(note.hidden, true);
+  tab.close();
+});

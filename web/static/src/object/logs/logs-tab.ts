@@ -3,7 +3,7 @@ import { plural } from "../../net/kinds.ts";
 import { escapeInvisible } from "../../text/invisible-chars.ts";
 import { containersOf, defaultContainer, isScheduled, restartedContainer, type Container } from "./containers.ts";
 import type { Line } from "./lines.ts";
-import { LogView } from "./log-view.ts";
+import { LogView } from "./log-view.tsx";
 import { LogStream, type LogState, type Reader } from "./stream.ts";
 import { emptyNote, logFooter, type LogSituation } from "./status-text.ts";
 import { forbiddenNote, type Note } from "../../model/status.ts";

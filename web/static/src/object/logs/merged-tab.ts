@@ -6,7 +6,7 @@ import type { TabHost, TabData, Tab } from "../tab.ts";
 import { maxPodObjects, WorkloadPods } from "../workload/workload-pods.ts";
 import { containersOf, type Container } from "./containers.ts";
 import type { Line, LineSource } from "./lines.ts";
-import { LogView } from "./log-view.ts";
+import { LogView } from "./log-view.tsx";
 import { byTime, sourceLabel } from "./merge.ts";
 import { maxStreams, MergedStreams, nameOf, type LogTarget, type MergedReader } from "./merged-streams.ts";
 import { limitText, mergedFooter, mergedNote, type MergedSituation } from "./merged-text.ts";

@@ -3,6 +3,7 @@
 
 import { copyText } from "../../ui/clipboard.ts";
 import { h, setText } from "../../ui/dom.ts";
+import { mount, unmount } from "../../ui/view.tsx";
 import { formatInteger } from "../../text/format.ts";
 import { saveFile } from "../save-file.ts";
 import type { TabHost } from "../tab.ts";
@@ -37,9 +38,7 @@ export class LogView {
   private readonly banner = h("p", { class: "banner", role: "status", hidden: true });
   private readonly note = h("div", { class: "note", hidden: true });
   private readonly toEndButton = h("button", { type: "button", class: "log-below", hidden: true });
-  private readonly state = h("span", { class: "status", role: "status" });
-  private readonly lineCount = h("span", { class: "log-size" });
-  private readonly retryButton = h("button", { type: "button", hidden: true }, "Retry now");
+  private readonly foot = h("div", { class: "log-foot" });
 
   constructor(
     private readonly host: TabHost,
@@ -70,14 +69,13 @@ export class LogView {
       this.screen.scrollToEnd();
       this.screen.element.focus({ preventScroll: true });
     });
-    this.retryButton.addEventListener("click", () => actions.retryNow());
     this.element = h(
       "div",
       { class: "logs" },
       this.bar.element,
       this.banner,
       h("div", { class: "log-body" }, this.screen.element, this.note, this.toEndButton),
-      h("div", { class: "log-foot" }, this.state, this.retryButton, h("span", { class: "spring" }), this.lineCount),
+      this.foot,
     );
     this.element.addEventListener("keydown", (e) => this.key(e));
   }
@@ -108,20 +106,21 @@ export class LogView {
   }
 
   showStatus({ level, words }: LogFooter, canRetry: boolean, note: LogNote | null): void {
-    this.state.dataset["state"] = level;
-    setText(this.state, words);
-    this.retryButton.hidden = !canRetry;
-    this.note.hidden = note === null;
-    const known = JSON.stringify(note);
-    if (note === null || this.note.dataset["known"] === known) return;
-    this.note.dataset["known"] = known;
-    const again = h("button", { type: "button" }, "Try again");
-    again.addEventListener("click", () => this.actions.reopen?.());
-    this.note.replaceChildren(
-      h("h2", {}, note.title),
-      ...[note.detail, note.next].filter((p) => p !== "").map((p) => h("p", {}, p)),
-      ...(note.again === true ? [h("p", {}, again)] : []),
+    mount(
+      this.foot,
+      <>
+        <span class="status" role="status" data-state={level}>
+          {words}
+        </span>
+        <button type="button" hidden={!canRetry} onClick={() => this.actions.retryNow()}>
+          Retry now
+        </button>
+        <span class="spring" />
+        <span class="log-size">{lineCountText(this.buffer.size, this.buffer.first)}</span>
+      </>,
     );
+    this.note.hidden = note === null;
+    if (note !== null) mount(this.note, <NoteText note={note} reopen={() => this.actions.reopen?.()} />);
   }
 
   /** Appends a note of the page, such as one about a new run, as a line of the log. */
@@ -138,6 +137,8 @@ export class LogView {
   close(): void {
     this.screen.close();
     this.bar.close();
+    unmount(this.foot);
+    unmount(this.note);
   }
 
   private applyDisplayOptions(): void {
@@ -163,7 +164,6 @@ export class LogView {
       this.toEndButton,
       n === 0 ? "Jump to end ↓" : `${formatInteger(n)} new ${n === 1 ? "line" : "lines"} below ↓`,
     );
-    setText(this.lineCount, lineCountText(this.buffer.size, this.buffer.first));
     this.actions.updateStatus();
   }
 
@@ -184,3 +184,17 @@ export class LogView {
     e.preventDefault();
   }
 }
+
+const NoteText = ({ note, reopen }: { note: LogNote; reopen: () => void }) => (
+  <>
+    <h2>{note.title}</h2>
+    {[note.detail, note.next].map((text) => text !== "" && <p>{text}</p>)}
+    {note.again === true && (
+      <p>
+        <button type="button" onClick={reopen}>
+          Try again
+        </button>
+      </p>
+    )}
+  </>
+);
