@@ -14,7 +14,7 @@ import { TimeSlicer } from "../text/time-slice.ts";
 import { reloadsText, bannerText, status, type Status } from "../model/status.ts";
 import { showText } from "../ui/status-view.ts";
 import { mount } from "../ui/view.tsx";
-import { suggestNames } from "../ui/suggest.ts";
+import { suggestNames } from "../ui/suggest.tsx";
 import { objectHref } from "../model/view.ts";
 import type { JsonObject } from "../net/wire.ts";
 import { formatIgnored, parseIgnored, withoutFields, type IgnoredFields } from "./compare-ignore.ts";
@@ -39,7 +39,7 @@ interface DrawInput {
 export class ComparePage {
   private readonly container = byId("difference");
   private readonly sides: readonly Side[];
-  private readonly heads: HTMLElement;
+  private readonly heads = h("div", { class: "heads" });
   private readonly reloads = h("span", { class: "asof", hidden: true });
   private readonly stores: readonly ObjectStore[];
   private readonly unfolded = new Set<string>();
@@ -71,20 +71,6 @@ export class ComparePage {
     }));
     for (const id of ["a", "b"]) suggestNames(input(id) as HTMLInputElement, byId("names"), () => sides[0]?.ref ?? "");
     this.sides = sides.every((s) => s.ref !== "") ? sides : [];
-    this.heads = h(
-      "div",
-      { class: "heads" },
-      ...this.sides.map((s, i) =>
-        h(
-          "h2",
-          { class: i === 0 ? "removed" : "added" },
-          h("span", { class: "kind" }, s.kind),
-          " ",
-          h("a", { href: objectHref(s.ref, s) }, s.ns === "" ? s.name : `${s.ns}/${s.name}`),
-          h("span", { class: "change" }),
-        ),
-      ),
-    );
     this.stores = this.sides.map((s) => new ObjectStore(live, now, s.ref, s, () => this.schedule(), showReloadToast));
     if (this.stores.length === 0) return;
     byId("switches").before(this.reloads);
@@ -256,11 +242,23 @@ export class ComparePage {
       .filter((w) => w !== null);
     byId("banner").hidden = words.length === 0;
     setText(byId("banner"), [...new Set(words)].join(" "));
-    this.container.querySelectorAll(".heads .change").forEach((c, i) => {
-      const last = all[i]?.store.last ?? null;
-      const text = last === null ? "" : lastChangeText(last, now);
-      setText(c, text);
-      (c as HTMLElement).title = text;
-    });
+    mount(
+      this.heads,
+      this.sides.map((side, i) => {
+        const last = this.stores[i]?.last ?? null;
+        const change = last === null ? "" : lastChangeText(last, now);
+        return <Head side={side} isFirst={i === 0} change={change} />;
+      }),
+    );
   }
 }
+
+/** Renders the heading of one object. `change` describes the newest change of the object; empty if there is none. */
+const Head = ({ side: s, isFirst, change }: { side: Side; isFirst: boolean; change: string }) => (
+  <h2 class={isFirst ? "removed" : "added"}>
+    <span class="kind">{s.kind}</span> <a href={objectHref(s.ref, s)}>{s.ns === "" ? s.name : `${s.ns}/${s.name}`}</a>
+    <span class="change" title={change}>
+      {change}
+    </span>
+  </h2>
+);

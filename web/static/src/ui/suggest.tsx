@@ -1,5 +1,5 @@
 import { withBase } from "../net/base-path.ts";
-import { h } from "./dom.ts";
+import { mount } from "./view.tsx";
 
 const maxSuggestions = 20;
 const debounceDelay = 150; // ms between the last key press and the request for names
@@ -27,12 +27,12 @@ export function suggestNames(input: HTMLInputElement, list: HTMLElement, ref: ()
     );
     const body: unknown = response.ok ? await response.json() : null;
     if (ownRequest !== requestNumber) return;
-    list.replaceChildren(
-      ...namesOf(body).map(([ns, name]) =>
-        h("option", {
-          value: hasRef ? `${resource}/${ns === "" ? "_" : ns}/${name}` : ns === "" ? name : `${ns}/${name}`,
-        }),
-      ),
+    mount(
+      list,
+      namesOf(body).map(([ns, name]) => {
+        const value = hasRef ? `${resource}/${ns === "" ? "_" : ns}/${name}` : ns === "" ? name : `${ns}/${name}`;
+        return <option key={value} value={value} />;
+      }),
     );
   };
   const scheduleRequest = (): void => {
