@@ -3,17 +3,16 @@
 package bench_test
 
 import (
-	"bufio"
 	"bytes"
-	"encoding/binary"
 	"fmt"
 	"io"
 	"net"
-	"net/http"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/glasshouse-project/glasshouse/internal/livetest"
 )
 
 // viewerGroup only counts messages and does not decode them, so that the viewers do not slow down the measurement.
@@ -70,32 +69,9 @@ func open(address, subscribe string) (net.Conn, io.Reader, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	_, err = fmt.Fprintf(conn, "GET /api/v1/live HTTP/1.1\r\nHost: %s\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"+
-		"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\nSec-WebSocket-Protocol: "+
-		"glasshouse.v1+json\r\n"+
-		"Sec-WebSocket-Extensions: permessage-deflate; client_max_window_bits\r\n\r\n", address)
-	if err != nil {
-		return nil, nil, err
-	}
-	in := bufio.NewReaderSize(conn, 16)
-	response, err := http.ReadResponse(in, nil)
-	if err != nil || response.StatusCode != http.StatusSwitchingProtocols {
-		return nil, nil, fmt.Errorf("WebSocket handshake: response %v, error %w", response, err)
-	}
-	rest, _ := in.Peek(in.Buffered())
-	_, err = conn.Write(masked(subscribe))
-	return conn, io.MultiReader(bytes.NewReader(rest), conn), err
-}
-
-// masked returns a WebSocket text frame. Clients must mask the text; with a zero mask, it stays readable.
-func masked(text string) []byte {
-	frame := []byte{0x81}
-	if len(text) < 126 {
-		frame = append(frame, 0x80|byte(len(text)))
-	} else {
-		frame = binary.BigEndian.AppendUint16(append(frame, 0x80|126), uint16(len(text))) //nolint:gosec // Below 64 KiB.
-	}
-	return append(append(frame, 0, 0, 0, 0), text...)
+	in, err := livetest.Upgrade(conn, livetest.TextFrame(subscribe),
+		"Sec-WebSocket-Extensions: permessage-deflate; client_max_window_bits")
+	return conn, in, err
 }
 
 // read counts the events and messages in a byte stream: each contains a certain constant text. After each read from in,

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/glasshouse-project/glasshouse/internal/livetest"
 	"github.com/glasshouse-project/glasshouse/internal/watch"
 	"github.com/glasshouse-project/glasshouse/internal/web"
 )
@@ -198,8 +199,8 @@ func TestBoundaryChecksSocketOrigins(t *testing.T) {
 		{[]string{"Origin: null"}, 403},
 	} {
 		t.Run(strings.Join(test.headers, ", "), func(t *testing.T) {
-			if a := s.upgradeStatus("/api/v1/live", append(test.headers, liveHeaders()...)...); a != test.status {
-				t.Errorf("headers %q: got status %d, want %d", test.headers, a, test.status)
+			if a := s.get("/api/v1/live", livetest.UpgradeHeader(test.headers...)...); a.status != test.status {
+				t.Errorf("headers %q: got status %d, want %d", test.headers, a.status, test.status)
 			}
 		})
 	}

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/glasshouse-project/glasshouse/internal/livetest"
 )
 
 // A request with the Host of another site is refused. Browsers send such requests after DNS rebinding.
@@ -46,9 +48,7 @@ func TestForeignHostsAreRefused(t *testing.T) {
 	}
 	// The WebSocket library accepts an Origin whose host equals the Host header. Only the boundary refuses this
 	// request.
-	a := s.get("/api/v1/live", "Host: evil.test", "Origin: http://evil.test", "Upgrade: websocket",
-		"Connection: Upgrade", "Sec-WebSocket-Version: 13",
-		"Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==", "Sec-WebSocket-Protocol: glasshouse.v1+json")
+	a := s.get("/api/v1/live", livetest.UpgradeHeader("Host: evil.test", "Origin: http://evil.test")...)
 	s.wantProblem("WebSocket with a foreign Host", a, http.StatusForbidden, "Host not allowed", "")
 }
 
@@ -59,10 +59,6 @@ func TestForeignOriginsAreRefused(t *testing.T) {
 		if a := s.get("/healthz", "Origin: "+origin); a.status != http.StatusOK {
 			t.Errorf("origin %s: got %d, want 200", origin, a.status)
 		}
-	}
-	socket := []string{
-		"Upgrade: websocket", "Connection: Upgrade", "Sec-WebSocket-Version: 13",
-		"Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==", "Sec-WebSocket-Protocol: glasshouse.v1+json",
 	}
 	for _, origin := range []string{
 		"http://127.0.0.1:1", "http://127.0.0.1", "https://" + s.addr, "null", "http://localhost:" + port,
@@ -76,7 +72,7 @@ func TestForeignOriginsAreRefused(t *testing.T) {
 				s.wantProblem(path, a, http.StatusForbidden, "Origin not allowed",
 					"http://"+s.addr+"/")
 			}
-			a := s.get("/api/v1/live", append([]string{"Origin: " + origin}, socket...)...)
+			a := s.get("/api/v1/live", livetest.UpgradeHeader("Origin: "+origin)...)
 			s.wantProblem("WebSocket", a, http.StatusForbidden, "Origin not allowed",
 				"http://"+s.addr+"/")
 		})

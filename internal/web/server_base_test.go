@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/glasshouse-project/glasshouse/internal/livetest"
 	"github.com/glasshouse-project/glasshouse/internal/web"
 )
 
@@ -96,8 +97,8 @@ func TestPageURLsAreUnderBasePath(t *testing.T) {
 		t.Errorf("GET base path with a query: got %d, Location %s; want 303 and a trailing slash",
 			a.status, a.header.Get("Location"))
 	}
-	if status := s.upgradeStatus(base+"/api/v1/live", liveHeaders()...); status != http.StatusSwitchingProtocols {
-		t.Errorf("WebSocket: got status %d, want 101", status)
+	if a := s.get(base+"/api/v1/live", livetest.UpgradeHeader()...); a.status != http.StatusSwitchingProtocols {
+		t.Errorf("WebSocket: got status %d, want 101", a.status)
 	}
 	// A path that only resembles the base path gets status 404.
 	for _, route := range allRoutes(t) {

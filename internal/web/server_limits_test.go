@@ -1,7 +1,6 @@
 package web_test
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -17,6 +16,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/glasshouse-project/glasshouse/internal/livetest"
 	"github.com/glasshouse-project/glasshouse/internal/web"
 )
 
@@ -263,18 +263,17 @@ func TestMessageRateIsLimited(t *testing.T) {
 // Invariant: I44.
 func TestFrameRateIsLimited(t *testing.T) {
 	const burst, rate, excess = 2000, 200, 1000
-	for name, flood := range map[string][]byte{
-		"pings": bytes.Repeat([]byte{0x89, 0x80, 0, 0, 0, 0}, burst+excess),
-		"pongs": bytes.Repeat([]byte{0x8a, 0x80, 0, 0, 0, 0}, burst+excess),
-		"empty pieces": append([]byte{0x01, 0x80, 0, 0, 0, 0},
-			bytes.Repeat([]byte{0x00, 0x80, 0, 0, 0, 0}, burst+excess)...),
+	for name, flood := range map[string]string{
+		"pings":        strings.Repeat(livetest.Frame(0x89, ""), burst+excess),
+		"pongs":        strings.Repeat(livetest.Frame(0x8a, ""), burst+excess),
+		"empty pieces": livetest.Frame(0x01, "") + strings.Repeat(livetest.Frame(0x00, ""), burst+excess),
 	} {
 		t.Run(name, func(t *testing.T) {
 			inBubble(t, func(b *bubble) {
 				conn := b.openNonReadingWith(`{"op":"ping","id":1}`)
 				go func() { _, _ = io.Copy(io.Discard, conn) }() // Discard received data until the server closes the connection.
 				began := time.Now()
-				for piece := range slices.Chunk(flood, 600) {
+				for piece := range slices.Chunk([]byte(flood), 600) {
 					if _, err := conn.Write(piece); err != nil {
 						b.t.Fatal(err)
 					}

@@ -1,7 +1,6 @@
 package web_test
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -143,17 +142,7 @@ func (b *bubble) openNonReadingWith(text string) net.Conn {
 		b.t.Fatal(err)
 	}
 	b.t.Cleanup(func() { _ = conn.Close() })
-	_, err = conn.Write([]byte("GET /api/v1/live HTTP/1.1\r\nHost: 127.0.0.1\r\n" +
-		"Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n" +
-		"Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\nSec-WebSocket-Protocol: glasshouse.v1+json\r\n\r\n"))
-	if err == nil {
-		_, err = http.ReadResponse(bufio.NewReaderSize(conn, 16), nil)
-	}
-	if err == nil {
-		_, err = conn.Write(append([]byte{0x81, 0x80 | 126, byte(len(text) >> 8), byte(len(text)), 0, 0, 0, 0},
-			text...))
-	}
-	if err != nil {
+	if _, err := livetest.Upgrade(conn, livetest.TextFrame(text)); err != nil {
 		b.t.Fatal(err)
 	}
 	return conn

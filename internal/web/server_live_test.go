@@ -1,7 +1,6 @@
 package web_test
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
@@ -413,10 +412,9 @@ func TestPanicEndsOnlyItsSubscription(t *testing.T) {
 func TestSocketNeedsItsSubprotocol(t *testing.T) {
 	s := startSite(t, nil)
 	for _, header := range []string{
-		"X: y", "Sec-WebSocket-Protocol: soap", "Sec-WebSocket-Protocol: v12.stomp, graphql-ws",
+		"Sec-WebSocket-Protocol:", "Sec-WebSocket-Protocol: soap", "Sec-WebSocket-Protocol: v12.stomp, graphql-ws",
 	} {
-		a := s.get("/api/v1/live", "Upgrade: websocket", "Connection: Upgrade", "Sec-WebSocket-Version: 13",
-			"Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==", header)
+		a := s.get("/api/v1/live", livetest.UpgradeHeader(header)...)
 		s.wantProblem(header, a, http.StatusBadRequest, "Wrong subprotocol", "glasshouse.v1+json")
 	}
 }
@@ -459,10 +457,6 @@ func TestMessagesSentWithTheUpgradeAreRead(t *testing.T) {
 	for _, spaces := range []int{0, 1000, 3000} {
 		t.Run(fmt.Sprint(spaces, " spaces"), func(t *testing.T) {
 			message := `{"op":"unsubscribe",` + strings.Repeat(" ", spaces) + `"id":77}`
-			// The text starts with the header of a text frame (RFC 6455 section 5.2), with a masking key of zeros.
-			text := []byte{0x81, 0x80 | 126, byte(len(message) >> 8), byte(len(message)), 0, 0, 0, 0}
-			text = append(text, message...)
-			lines := append([]string{"GET /api/v1/live HTTP/1.1", "Host: " + s.addr}, liveHeaders()...)
 			conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", s.addr)
 			if err != nil {
 				t.Fatal(err)
@@ -470,22 +464,17 @@ func TestMessagesSentWithTheUpgradeAreRead(t *testing.T) {
 			if err := conn.SetDeadline(time.Now().Add(time.Minute)); err != nil {
 				t.Fatal(err)
 			}
-			if _, err := conn.Write(append([]byte(strings.Join(lines, "\r\n")+"\r\n\r\n"), text...)); err != nil {
+			reader, err := livetest.Upgrade(conn, livetest.TextFrame(message))
+			if err != nil {
 				t.Fatal(err)
 			}
-			reader := bufio.NewReader(conn)
-			response, err := http.ReadResponse(reader, &http.Request{Method: http.MethodGet})
-			if err != nil || response.StatusCode != http.StatusSwitchingProtocols {
-				t.Fatal(response, err)
-			}
-			_ = response.Body.Close() // The body belongs to the WebSocket connection.
 			var head [4]byte
 			if _, err := io.ReadFull(reader, head[:]); err != nil {
-				t.Fatalf("message after %d spaces: %v", spaces, err)
+				t.Fatalf("read the header: %v", err)
 			}
 			reply := make([]byte, int(head[2])<<8|int(head[3]))
 			if _, err := io.ReadFull(reader, reply); err != nil || !strings.Contains(string(reply), "id 77") {
-				t.Errorf("message after %d spaces: got %s, error %v; want No such subscription", spaces, reply, err)
+				t.Errorf("got %s, error %v; want No such subscription", reply, err)
 			}
 			_ = conn.Close()
 		})

@@ -280,12 +280,8 @@ func TestUnauthenticatedClientsGetNoClusterData(t *testing.T) {
 					}
 				}
 				// Test WebSocket requests and unknown paths with the same headers.
-				upgrade := []string{
-					"Upgrade: websocket", "Connection: Upgrade", "Sec-WebSocket-Version: 13",
-					"Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==", "Sec-WebSocket-Protocol: glasshouse.v1+json",
-					"Origin: http://" + s.addr,
-				}
-				if a := s.get("/api/v1/live", append(upgrade, headers...)...); a.status != http.StatusUnauthorized {
+				upgrade := livetest.UpgradeHeader(append([]string{"Origin: http://" + s.addr}, headers...)...)
+				if a := s.get("/api/v1/live", upgrade...); a.status != http.StatusUnauthorized {
 					t.Errorf("WebSocket: got status %d, want 401", a.status)
 				}
 				for _, path := range []string{"/nothing", "/static/none.js", "/r/core/v1", "//r/core/v1/pods"} {

@@ -254,36 +254,6 @@ func readResponse(t *testing.T, conn net.Conn, method string) httpResponse {
 	return httpResponse{response.StatusCode, response.Header, string(body)}
 }
 
-func liveHeaders() []string {
-	return []string{
-		"Upgrade: websocket", "Connection: Upgrade", "Sec-WebSocket-Version: 13",
-		"Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==", "Sec-WebSocket-Protocol: glasshouse.v1+json",
-	}
-}
-
-// upgradeStatus requests a WebSocket, and closes the connection. It returns the status of the response.
-func (s *site) upgradeStatus(path string, headers ...string) int {
-	s.t.Helper()
-	conn, err := (&net.Dialer{}).DialContext(s.t.Context(), "tcp", s.addr)
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	defer func() { _ = conn.Close() }()
-	lines := append([]string{"GET " + path + " HTTP/1.1"}, headers...)
-	if !slices.ContainsFunc(headers, func(h string) bool { return strings.HasPrefix(h, "Host:") }) {
-		lines = append(lines, "Host: "+s.addr)
-	}
-	if _, err := io.WriteString(conn, strings.Join(lines, "\r\n")+"\r\n\r\n"); err != nil {
-		s.t.Fatal(err)
-	}
-	response, err := http.ReadResponse(bufio.NewReader(conn), &http.Request{Method: http.MethodGet})
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	_ = response.Body.Close() // An error does not matter, because the connection is closed, too.
-	return response.StatusCode
-}
-
 // wantProblem checks the problem document of a response, which must contain detail.
 func (s *site) wantProblem(name string, a httpResponse, status int, title, detail string) {
 	s.t.Helper()

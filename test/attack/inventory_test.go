@@ -10,6 +10,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/glasshouse-project/glasshouse/internal/livetest"
 )
 
 type route struct {
@@ -171,19 +173,6 @@ func (r route) request(address string, headers ...string) request {
 	if r.subscribe == "" {
 		return request{method: cmp.Or(r.method, http.MethodGet), path: r.path, headers: headers}
 	}
-	headers = append([]string{
-		"Connection: Upgrade", "Upgrade: websocket", "Sec-WebSocket-Version: 13",
-		"Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==",
-		"Sec-WebSocket-Protocol: glasshouse.v1+json", "Origin: http://" + address,
-	}, headers...)
-	return request{method: http.MethodGet, path: r.path, headers: headers, body: textFrame(r.subscribe)}
-}
-
-// textFrame returns a WebSocket text frame. Its masking key is 0, so that the text is readable in a network trace.
-func textFrame(text string) string {
-	header := []byte{0x81, 0x80 | 126, byte(len(text) >> 8), byte(len(text)), 0, 0, 0, 0} //nolint:gosec // Below 64 KiB.
-	if len(text) < 126 {
-		header = []byte{0x81, 0x80 | byte(len(text)), 0, 0, 0, 0}
-	}
-	return string(header) + text
+	headers = livetest.UpgradeHeader(append([]string{"Origin: http://" + address}, headers...)...)
+	return request{method: http.MethodGet, path: r.path, headers: headers, body: livetest.TextFrame(r.subscribe)}
 }

@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+
+	"github.com/glasshouse-project/glasshouse/internal/livetest"
 )
 
 func decode(text string, target any) error { return json.Unmarshal([]byte(text), target) }
@@ -119,7 +121,7 @@ func TestCrashInputsGetResponses(t *testing.T) {
 			get("/", "Authorization: Bearer a.b.c"),
 			get("/", "Accept: "+strings.Repeat("text/csv,", 2000)),
 			get("/", "If-None-Match: "+strings.Repeat(`"a",`, 3000)),
-			get("/api/v1/live", "Upgrade: websocket", "Connection: Upgrade", "Sec-WebSocket-Version: 99"),
+			get("/api/v1/live", livetest.UpgradeHeader("Sec-WebSocket-Version: 99")...),
 		}
 		for identity, headers := range map[string][]string{
 			"guest": {guest}, "user": {bearer(s.creator)}, "no login": nil,

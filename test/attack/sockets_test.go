@@ -9,6 +9,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/glasshouse-project/glasshouse/internal/livetest"
 )
 
 // upgrade opens a WebSocket without a library, so that tests can write arbitrary frames.
@@ -27,15 +29,6 @@ func (s *site) upgrade(ctx context.Context, from string, headers ...string) (net
 	return conn, nil
 }
 
-// hugeFrame announces a payload length, and sends only the given number of bytes.
-func hugeFrame(announced uint64, body int) string {
-	header := []byte{0x81, 0x80 | 127}
-	for shift := 56; shift >= 0; shift -= 8 {
-		header = append(header, byte(announced>>shift))
-	}
-	return string(append(header, 0, 0, 0, 0)) + strings.Repeat("a", body)
-}
-
 func (s *site) floods() map[string]string {
 	var many []string
 	for id := range 200 {
@@ -43,14 +36,14 @@ func (s *site) floods() map[string]string {
 			configMaps, s.namespace))
 	}
 	return map[string]string{
-		"frames of 1 MB":            hugeFrame(1<<20-16, 1<<20-16),
-		"frame of 2^62 bytes":       hugeFrame(1<<62, 1<<16),
-		"subscriptions":             textFrame("[" + strings.Join(many, ",") + "]"),
-		"subscribe and unsubscribe": textFrame(fmt.Sprintf(`[%s,{"op":"unsubscribe","id":1}]`, many[0])),
-		"tiny frames":               strings.Repeat(textFrame(`{}`), 1000),
+		"frames of 1 MB":            livetest.TextFrame(strings.Repeat("a", 1<<20-16)),
+		"frame of 2^62 bytes":       "\x81\xff\x40" + strings.Repeat("\x00", 11) + strings.Repeat("a", 1<<16),
+		"subscriptions":             livetest.TextFrame("[" + strings.Join(many, ",") + "]"),
+		"subscribe and unsubscribe": livetest.TextFrame(fmt.Sprintf(`[%s,{"op":"unsubscribe","id":1}]`, many[0])),
+		"tiny frames":               strings.Repeat(livetest.TextFrame(`{}`), 1000),
 		"unterminated fragments":    "\x01\x81\x00\x00\x00\x00[" + strings.Repeat("\x00\x81\x00\x00\x00\x00[", 5000),
 		"pings":                     strings.Repeat("\x89\x80\x00\x00\x00\x00", 5000),
-		"deep JSON":                 textFrame(strings.Repeat("[", 30_000)),
+		"deep JSON":                 livetest.TextFrame(strings.Repeat("[", 30_000)),
 		"binary frames":             strings.Repeat("\x82\x81\x00\x00\x00\x00a", 1000),
 		"frames without a mask":     "\x81\x02{}",
 		"reserved bits":             "\xf1\x80\x00\x00\x00\x00",

@@ -189,13 +189,7 @@ func sendSlowHeader(a *attack) error {
 func stayIdle(a *attack) error { return a.sleep(time.Hour) }
 
 func (a *attack) upgrade() error {
-	if err := a.write("GET /api/v1/live HTTP/1.1\r\nHost: localhost\r\n" +
-		"Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n" +
-		"Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n" +
-		"Sec-WebSocket-Protocol: glasshouse.v1+json\r\n\r\n"); err != nil {
-		return err
-	}
-	_, err := a.conn.Read(make([]byte, 16))
+	_, err := livetest.Upgrade(a.conn, "")
 	return err
 }
 
@@ -204,9 +198,7 @@ func sendLargeFrames(a *attack) error {
 		return err
 	}
 	go func() { _, _ = io.Copy(io.Discard, a.conn) }()
-	frame := string([]byte{
-		0x81, 0x80 | 127, 0, 0, 0, 0, 0, 0x0f, 0xff, 0xf0, 0, 0, 0, 0,
-	}) + strings.Repeat("a", 0x0ffff0)
+	frame := livetest.TextFrame(strings.Repeat("a", 1<<20-16))
 	for {
 		if err := a.write(frame); err != nil {
 			return err
@@ -223,11 +215,7 @@ func floodSubscriptions(a *attack) error {
 		text := fmt.Sprintf(
 			`[{"op":"subscribe","id":1,"resource":%q,"ns":[%q]},{"op":"unsubscribe","id":1}]`, configMaps, a.namespace,
 		)
-		frame := append(
-			[]byte{0x81, 0x80 | 126, byte(len(text) >> 8), byte(len(text)), 0, 0, 0, 0}, //nolint:gosec // Below 64 KiB.
-			text...,
-		)
-		if err := a.write(string(frame)); err != nil {
+		if err := a.write(livetest.TextFrame(text)); err != nil {
 			return err
 		}
 		if err := a.sleep(10 * time.Millisecond); err != nil { // 100 messages per second; the limit is 20.
@@ -256,11 +244,7 @@ func neverRead(a *attack) error {
 	text := fmt.Sprintf(
 		`{"op":"subscribe","id":1,"resource":%q,"ns":[%q],"name":"it","view":"object"}`, configMaps, a.namespace,
 	)
-	frame := append(
-		[]byte{0x81, 0x80 | 126, byte(len(text) >> 8), byte(len(text)), 0, 0, 0, 0}, //nolint:gosec // Below 64 KiB.
-		text...,
-	)
-	if err := a.write(string(frame)); err != nil {
+	if err := a.write(livetest.TextFrame(text)); err != nil {
 		return err
 	}
 	return a.sleep(time.Hour)

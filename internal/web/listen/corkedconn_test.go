@@ -8,6 +8,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/glasshouse-project/glasshouse/internal/livetest"
 )
 
 type recordingConn struct {
@@ -110,18 +112,7 @@ func TestFlushIsNotInterrupted(t *testing.T) {
 // The number of counted frames does not depend on how the stream is split into reads.
 func TestFrameCounterIgnoresSplits(t *testing.T) {
 	ping, masked := []byte{0x89, 0}, []byte{0x89, 0x83, 1, 2, 3, 4, 'a', 'b', 'c'}
-	textFrame := func(size int) []byte {
-		switch {
-		case size > 65535:
-			return append([]byte{
-				0x01, 0xff, 0, 0, 0, 0, byte(size >> 24), byte(size >> 16), byte(size >> 8),
-				byte(size), 0, 0, 0, 0,
-			}, make([]byte, size)...)
-		case size > 125:
-			return append([]byte{0x01, 0xfe, byte(size >> 8), byte(size), 0, 0, 0, 0}, make([]byte, size)...)
-		}
-		return append([]byte{0x01, byte(0x80 | size), 0, 0, 0, 0}, make([]byte, size)...)
-	}
+	textFrame := func(size int) []byte { return []byte(livetest.Frame(0x01, strings.Repeat("\x00", size))) }
 	for _, test := range []struct {
 		name string
 		text []byte
