@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"log/slog"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -19,8 +20,8 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/web/request"
 )
 
-// newFuzzServer returns a server whose cluster has one pod, and the log of the server.
-func newFuzzServer(f *testing.F) (*web.Server, *lockedBuffer) {
+// startFuzzServer runs a server whose cluster has one pod. It returns the handler, the URL and the log of the server.
+func startFuzzServer(f *testing.F) (handler http.Handler, address string, log *lockedBuffer) {
 	f.Helper()
 	api := apitest.New(
 		f,
@@ -36,7 +37,7 @@ func newFuzzServer(f *testing.F) (*web.Server, *lockedBuffer) {
 	api.Set(podsRef, apitest.Item{
 		Namespace: "a", Name: "web-1", Cells: `["web-1","Running","5m"]`, Metadata: `"labels":{"app":"web"}`,
 	})
-	log := &lockedBuffer{}
+	log = &lockedBuffer{}
 	server, err := web.New(web.Options{
 		ClusterInfo: request.ClusterInfo{
 			Cluster: startCluster(f, api),
@@ -45,7 +46,22 @@ func newFuzzServer(f *testing.F) (*web.Server, *lockedBuffer) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	return server, log
+	listener, err := (&net.ListenConfig{}).Listen(f.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		f.Fatal(err)
+	}
+	apitest.Run(f, func(ctx context.Context) error { return server.Run(ctx, listener) })
+	address = "http://" + listener.Addr().String()
+	// Wait until Run serves requests, because the handler can only be called after that.
+	conn, err := livetest.Dial(f.Context(), address, livetest.Options{})
+	if err != nil {
+		f.Fatal(err)
+	}
+	conn.Close()
+	if handler, err = server.Handler(); err != nil {
+		f.Fatal(err)
+	}
+	return handler, address, log
 }
 
 // FuzzRequests checks that no HTTP request causes an internal error (status 500). Every response must have the
@@ -53,9 +69,7 @@ func newFuzzServer(f *testing.F) (*web.Server, *lockedBuffer) {
 //
 // Invariant: I26.
 func FuzzRequests(f *testing.F) {
-	server, log := newFuzzServer(f)
-	handler, stop := web.Serving(f.Context(), server)
-	f.Cleanup(stop)
+	handler, _, log := startFuzzServer(f)
 	for _, path := range append(
 		routePaths(f), "/compare?a="+podsRef+"/a/web-1&b=web-2",
 		"/r/"+podsRef+"?ns=a&q=is:failing&labels=app%3Dweb&sort=-age&cols=name&from=1",
@@ -108,11 +122,7 @@ func FuzzRequests(f *testing.F) {
 //
 // Invariant: I26.
 func FuzzMessages(f *testing.F) {
-	server, log := newFuzzServer(f)
-	handler, stop := web.Serving(f.Context(), server)
-	served := httptest.NewServer(handler)
-	f.Cleanup(served.Close)
-	f.Cleanup(stop)
+	_, address, log := startFuzzServer(f)
 	for _, text := range []string{
 		`{"op":"subscribe","id":1,"resource":"core/v1/pods"}`,
 		`{"op":"subscribe","id":1,"resource":"core/v1/pods","ns":["a"],"name":"web-1","view":"object"}`,
@@ -135,7 +145,7 @@ func FuzzMessages(f *testing.F) {
 		before := len(log.String())
 		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 		defer cancel()
-		conn, err := livetest.Dial(ctx, strings.Replace(served.URL, "http", "ws", 1), livetest.Options{ReadLimit: 1 << 20})
+		conn, err := livetest.Dial(ctx, address, livetest.Options{ReadLimit: 1 << 20})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -18,6 +18,9 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/limit"
 	"github.com/glasshouse-project/glasshouse/internal/watch/apitest"
 	"github.com/glasshouse-project/glasshouse/internal/web"
+	"github.com/glasshouse-project/glasshouse/internal/web/quota"
+	"github.com/glasshouse-project/glasshouse/internal/web/request"
+	"github.com/glasshouse-project/glasshouse/internal/web/response"
 )
 
 // slowClient is a ResponseWriter whose writes block until the test allows reading.
@@ -197,34 +200,40 @@ func TestUnreadResponsesAreAborted(t *testing.T) {
 // Memory is reserved when the buffers of a response grow, and for the escaped text of a page.
 func TestResponseBuffersReserveMemory(t *testing.T) {
 	const piece, pieces = 100 << 10, 50
-	inBubble(t, func(b *bubble) {
-		noise := make([]byte, piece)
-		handler, err := b.server.HandlerBuffering("/noise", func(w http.ResponseWriter, r *http.Request) {
-			before := b.server.Limits().Budget.Used()
-			for n := range pieces {
-				_, _ = w.Write(noise) // An error fails wantResponse below.
-				if used := b.server.Limits().Budget.Used() - before; used < int64(n*piece) || used > 3*(int64(n+1)*piece) {
-					t.Errorf("response of %d bytes reserves %d", (n+1)*piece, used)
-				}
-			}
-			before = b.server.Limits().Budget.Used()
-			document, err := b.server.Reader().YAMLForPage(r, fmt.Appendf(nil, `{"a":%q}`, strings.Repeat(`<'&>`, 10_000)))
-			if err != nil {
+	limits := quota.New(nil, 0)
+	noise := make([]byte, piece)
+	handler := func(w http.ResponseWriter, r *http.Request) {
+		before := limits.Budget.Used()
+		for n := range pieces {
+			if _, err := w.Write(noise); err != nil {
 				t.Error(err)
 			}
-			least := int64(len(document) + len(templ.EscapeString(document)))
-			if used := b.server.Limits().Budget.Used() - before; used < least || used > 2*least {
-				t.Errorf("text of %d bytes reserves %d bytes for its page, want at least %d", len(document), used, least)
+			if used := limits.Budget.Used() - before; used < int64(n*piece) || used > 3*(int64(n+1)*piece) {
+				t.Errorf("response of %d bytes reserves %d", (n+1)*piece, used)
 			}
-		})
+		}
+		before = limits.Budget.Used()
+		reader := &response.Reader{Limits: limits}
+		document, err := reader.YAMLForPage(r, fmt.Appendf(nil, `{"a":%q}`, strings.Repeat(`<'&>`, 10_000)))
 		if err != nil {
-			t.Fatal(err)
+			t.Error(err)
 		}
-		(&client{b, b.t.Context(), handler, addrA}).wantResponse("noise", "/noise", http.StatusOK, 0)
-		if used := b.server.Limits().Budget.Used(); used != 0 {
-			t.Errorf("%d bytes are reserved after the response, want 0", used)
+		least := int64(len(document) + len(templ.EscapeString(document)))
+		if used := limits.Budget.Used() - before; used < least || used > 2*least {
+			t.Errorf("text of %d bytes reserves %d bytes for its page, want at least %d", len(document), used, least)
 		}
-	})
+	}
+	recorder := httptest.NewRecorder()
+	middleware := response.Middleware{Limits: limits, Errors: new(request.ErrorWriter)}
+	middleware.WithBudget(
+		request.Public, response.Buffered, response.SmallMemory, response.SendAfterHandler(http.HandlerFunc(handler)),
+	).ServeHTTP(recorder, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", nil))
+	if recorder.Code != http.StatusOK || recorder.Body.Len() != pieces*piece {
+		t.Errorf("got status %d and %d bytes, want 200 and %d", recorder.Code, recorder.Body.Len(), pieces*piece)
+	}
+	if used := limits.Budget.Used(); used != 0 {
+		t.Errorf("%d bytes are reserved after the response, want 0", used)
+	}
 }
 
 // If a caller has used all its memory, its next request waits up to 10 s, and is then refused.

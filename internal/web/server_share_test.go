@@ -878,18 +878,10 @@ func TestSocketsCloseWhenTheShareExpires(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := newSiteWith(t, web.Options{Shares: store})
-	template := s.createShare(shareRequestA)
-	expires := time.Now().Add(3 * time.Second)
-	_, token, err := store.Create(
-		t.Context(),
-		share.Share{
-			To:      template.To,
-			Expires: expires,
-			Cluster: web.ClusterID(s.server),
-			Parts:   template.Parts,
-		},
-		share.Actor{},
-	)
+	s.createShare(shareRequestA)
+	short := store.List(nil, true)[0].Share
+	short.Expires = time.Now().Add(3 * time.Second)
+	_, token, err := store.Create(t.Context(), short, share.Actor{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -899,7 +891,7 @@ func TestSocketsCloseWhenTheShareExpires(t *testing.T) {
 		t.Fatal(err)
 	}
 	code, _ := c.WaitForClose()
-	if delay := time.Since(expires); code != 4403 || delay < 0 || delay > 5*time.Second {
+	if delay := time.Since(short.Expires); code != 4403 || delay < 0 || delay > 5*time.Second {
 		t.Errorf("socket closed with %d, %s after the expiry", code, delay)
 	}
 	s.wantProblem("guest after the expiry",
@@ -1271,9 +1263,7 @@ func TestGuestsGetNoReasonOfRefusedList(t *testing.T) {
 //
 // Invariant: I30.
 func FuzzShareRequiresValidToken(f *testing.F) {
-	server, log := newFuzzServer(f)
-	handler, stop := web.Serving(f.Context(), server)
-	f.Cleanup(stop)
+	handler, _, log := startFuzzServer(f)
 	for _, body := range []string{
 		"", "{}", `{"token":"x"}`, `{"token":null}`, `{"token":{"a":[1]}}`, `{"token":"\u0000"}`,
 		`{"Token":"x","token":"y"}`, "[[[[", `{"token":"` + strings.Repeat("A", 43) + `"}`,
@@ -1303,7 +1293,7 @@ func TestGuestsOfAnotherClusterSeeNothing(t *testing.T) {
 	}
 	c.Send(`{"op":"subscribe","id":1,"resource":"core/v1/pods"}`)
 	c.Until(1, "snapshot")
-	before, other := s.server.ActiveClusterInfo(), newSite(t).api
+	other := newSite(t).api
 	s.server.SwitchCluster(request.ClusterInfo{Cluster: startCluster(t, other), Name: "other", Server: "https://other"})
 	if code, _ := c.WaitForClose(); code != 4409 {
 		t.Errorf("guest's socket closed with %d, want 4409", code)
@@ -1317,7 +1307,7 @@ func TestGuestsOfAnotherClusterSeeNothing(t *testing.T) {
 		c.Send(`{"op":"subscribe","id":1,"resource":"core/v1/pods"}`)
 		t.Errorf("guest's socket at another cluster: got %+v, want an error", c.Next())
 	}
-	s.server.SwitchCluster(before)
+	s.server.SwitchCluster(s.info)
 	if a := s.get("/api/v1/snapshot/"+podsRef, shared.cookie); a.status != http.StatusOK ||
 		!strings.Contains(a.body, "web-1") {
 		t.Errorf("guest at the cluster of the link: got %d %s", a.status, a.body)

@@ -42,6 +42,7 @@ const (
 type site struct {
 	t      *testing.T
 	server *web.Server
+	info   request.ClusterInfo // The cluster that is active at startup.
 	addr   string
 	base   string          // The base path of all URLs; empty if there is none.
 	api    *apitest.Server // The fake API server. Nil if there is no cluster; using the cluster then panics.
@@ -183,7 +184,7 @@ func startSiteWith(t *testing.T, options web.Options) *site {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.server = server
+	s.server, s.info = server, options.ClusterInfo
 	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -272,6 +273,14 @@ func (s *site) wantProblem(name string, a httpResponse, status int, title, detai
 
 // testRoute is a route of the server. Its path has example values in place of the parameters of the pattern.
 type testRoute struct{ method, pattern, path string }
+
+// isPublic reports whether a route needs no login. TestUnauthenticatedClientsGetNoClusterData verifies this.
+func (r testRoute) isPublic() bool {
+	return slices.Contains([]string{
+		"/api/openapi.json", "/static/*", "/third-party-notices", "/healthz", "/readyz", "/login", "/login/callback",
+		"/logout", "/share", "/share/leave",
+	}, r.pattern)
+}
 
 // routeTable returns every route of the server.
 func routeTable(tb testing.TB) (all []testRoute) {
