@@ -17,8 +17,6 @@ func (c *Cluster) Informer(ref string) *shared.Informer {
 // Reader returns the reader of the subscription. Unlike the subscription, this reader does not check permissions.
 func (s *Subscription) Reader() *stream.Reader { return s.reader }
 
-func (c *Cluster) CachedNamespaces() int { return c.namespaces.Existence.Len() }
-
 // CachedValues returns the values in the cache of encoded values. accounted is the size that the cache counts for them,
 // in bytes.
 func (c *Cluster) CachedValues() (values []any, accounted int) { return c.encodedCache.Values() }

@@ -1,6 +1,7 @@
 package listwatch_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
@@ -16,6 +17,7 @@ import (
 	apiwatch "k8s.io/apimachinery/pkg/watch"
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/apitest"
+	"github.com/glasshouse-project/glasshouse/internal/watch/compact"
 	"github.com/glasshouse-project/glasshouse/internal/watch/listwatch"
 )
 
@@ -516,5 +518,39 @@ func FuzzDecodedWatchEventIsValidJSON(f *testing.F) {
 	} {
 		f.Add([]byte(seed))
 	}
-	f.Fuzz(listwatch.CheckLine)
+	f.Fuzz(func(t *testing.T, line []byte) {
+		for _, resource := range []string{"pods", "secrets"} {
+			listed, watched := listwatch.NewDecoder(resource), listwatch.NewDecoder(resource)
+			if e, err := listed.Event(line); err == nil {
+				listed.EndList()
+				checkJSON(t, e)
+			}
+			watched.EndList()
+			if e, err := watched.Event(line); err == nil {
+				checkJSON(t, e)
+			}
+		}
+	})
+}
+
+// checkJSON checks that the object of an event, its row, and its managedFields are valid JSON.
+func checkJSON(t *testing.T, e apiwatch.Event) {
+	t.Helper()
+	o, isListed := e.Object.(*compact.Object)
+	if v, ok := e.Object.(*compact.Version); ok {
+		o = v.Object
+		if v.Managed != nil {
+			if text, err := v.Managed.JSON(); err != nil || !json.Valid(text) {
+				t.Errorf("managedFields: got %q, error %v", text, err)
+			}
+		}
+	} else if !isListed {
+		return // A bookmark or an error has no object.
+	}
+	if text, err := o.JSON(); err != nil || !json.Valid(text) {
+		t.Errorf("JSON: got %q, error %v", text, err)
+	}
+	if row := o.AppendRow(nil); !json.Valid(row) {
+		t.Errorf("AppendRow: got invalid JSON %q", row)
+	}
 }
