@@ -1,1 +1,0 @@
-import{a,b,c,d,e}from"./chunk-H7QZKGW3.js";import"./chunk-AU7Y6YN2.js";import"./chunk-C4ZBFXOY.js";import"./chunk-H23FYKEA.js";import"./chunk-ATB4R42E.js";export{d as copyItems,b as copyName,c as kubectlCommand,e as openRowMenu,a as textOf};
