@@ -14,6 +14,10 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/apitest"
 )
 
+// Invariant: I26. The program refuses invalid or oversized input with an explanation, and continues to run. It serves
+// only allowed hosts and origins. The error for another host or origin names the flag that allows it. A log record is
+// one line. A renewed certificate needs no restart. All URLs are under the base path. The program reads a setting from
+// its flag, the environment or a file.
 func TestInvalidRequestsAreRefused(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
@@ -30,7 +34,7 @@ func TestInvalidRequestsAreRefused(t *testing.T) {
 		},
 		{snapshot + "?labels=a&labels=b", 400, "Repeated parameter", "labels can be set only once"},
 		{snapshot + "?limit=0", 400, "Invalid limit", `"0"`},
-		{snapshot + "?limit=-1", 400, "Invalid limit", `"-1"`},
+		{snapshot + "?limit=-1", 400, "Invalid limit", `"-1", but must be an integer from 1.`},
 		{snapshot + "?limit=many", 400, "Invalid limit", `"many"`},
 		{snapshot + "?limit=99999999999999999999", 400, "Invalid limit", "99999999999999999999"},
 		{snapshot + "?view=object", 400, "Unknown view", "rows, objects"},
@@ -42,10 +46,12 @@ func TestInvalidRequestsAreRefused(t *testing.T) {
 		{snapshot + "?labels=%zz", 400, "Malformed query", "cannot be read"},
 		{snapshot + "?labels=a;b", 400, "Malformed query", "cannot be read"},
 		{snapshot + "?labels=a%3Db%3Dc", 400, "Invalid label selector", "a=b=c"},
+		{snapshot + "?labels=a%3D%3D%3Db", 400, "Invalid label selector", "kubectl -l"},
 		{snapshot + "?labels=" + strings.Repeat("a", 5000), 400, "Selector too long", "4096"},
 		{snapshot + "?q=" + strings.Repeat("a", 5000), 400, "Selector too long", "4096"},
 		{snapshot + "?fields=a~b", 400, "Invalid field selector", "a~b"},
-		{snapshot + "?ns=A_B", 400, "Invalid namespace", "A_B"},
+		{snapshot + "?fields=status.phase", 400, "Invalid field selector", "kubectl --field-selector"},
+		{snapshot + "?ns=A_B", 400, "Invalid namespace", `"A_B" is not a valid namespace name`},
 		{snapshot + "?ns=nowhere", 404, "Unknown namespace", `"nowhere"`},
 		{snapshot + "?ns=" + strings.Repeat("a,", 201), 400, "Too many namespaces", "201"},
 		{"/api/v1/snapshot/core/v1/po", 404, "Unknown resource", "Did you mean core/v1/pods?"},
@@ -57,6 +63,7 @@ func TestInvalidRequestsAreRefused(t *testing.T) {
 		{"/api/v1/object/" + podsRef + "/a/web-1?format=%zz", 400, "Malformed query", "cannot be read"},
 		{"/api/v1/object/" + podsRef + "/a/web-1?format=json;x=1", 400, "Malformed query", "cannot be read"},
 		{"/api/v1/object/" + podsRef + "/a/none", 404, "Not found", "a/none"},
+		{"/api/v1/object/" + podsRef + "/a/..%2f..%2fsecrets", 400, "Invalid name", "not a valid object name"},
 		{"/api/v1/object/" + podsRef + "/_/web-1", 400, "Invalid object reference", "are namespaced"},
 		{"/api/v1/object/" + widgetsRef + "/a/w", 400, "Invalid object reference", "are not"},
 		{"/api/v1/live", 400, "Wrong subprotocol", "glasshouse.v1+json"},

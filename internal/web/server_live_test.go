@@ -151,9 +151,18 @@ func TestSubscriptionsSendSnapshotsAndChanges(t *testing.T) {
 	if m := c.Until(3, "snapshot", "reset", "events"); m.Type != "events" || m.Events[0].Op != "add" {
 		t.Errorf("got %+v, want one add event", m)
 	}
+
+	c.Send(`{"op":"subscribe","id":4,"resource":"core/v1/namespaces","cursor":"garbage"}`)
+	if m := c.Until(4, "snapshot", "reset", "events"); m.Type != "reset" || !strings.Contains(m.Reason, "cursor") {
+		t.Errorf("invalid cursor: got %+v, want a reset that names the cursor", m)
+	}
+	if m := c.Until(4, "snapshot", "events"); m.Type != "snapshot" || len(m.Rows) != 2 {
+		t.Errorf("after the reset: got %+v, want two namespaces", m)
+	}
 }
 
 // The server responds to every invalid message with an error and keeps the connection open.
+// Invariant: I26.
 func TestInvalidMessagesAreAnsweredWithErrors(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
