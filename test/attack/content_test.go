@@ -16,7 +16,12 @@ import (
 	"github.com/glasshouse-project/glasshouse/test/faults/cluster"
 )
 
-const configMaps = "core/v1/configmaps"
+const (
+	configMaps = "core/v1/configmaps"
+	// twinName is the name of a ConfigMap in the visible and in the hidden namespace. The name is that of the resource,
+	// because a server that confuses the parts of a path would find such an object.
+	twinName = "configmaps"
+)
 
 // content is the data that the attacks try to read, and the users with permissions for parts of it.
 type content struct {
@@ -70,6 +75,11 @@ func makeContent(ctx context.Context) (c *content, err error) {
 	}
 	if err := c.makeConfigMaps(ctx); err != nil {
 		return nil, err
+	}
+	for namespace, value := range map[string]string{c.namespace: "visible-twin", c.hidden: "hidden-twin"} {
+		if err := c.Apply(ctx, namespace, twinName, value); err != nil {
+			return nil, err
+		}
 	}
 	pods, err := c.Core.CoreV1().Pods("shop").List(ctx,
 		metav1.ListOptions{LabelSelector: "app.kubernetes.io/name=storefront"})
