@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -45,10 +44,9 @@ type client struct {
 
 	d *dashboard
 
-	mu       sync.Mutex
-	by       string
-	faults   []string
-	received strings.Builder
+	mu     sync.Mutex
+	by     string
+	faults []string
 }
 
 func newClient(d *dashboard, subscription livetest.Subscription) *client {
@@ -92,7 +90,6 @@ func (c *client) record(m *livetest.Message) {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.received.Write(m.Raw)
 	for i := range m.Events {
 		if manager := m.Events[i].Manager(); manager != "" {
 			c.by = manager
@@ -115,13 +112,6 @@ func (c *client) compareRows(want map[string]string) error {
 		if got := row.UID + " " + row.RV; got != want[row.Name] {
 			return fmt.Errorf("row %s: got UID and version %q, want %q", row.Name, got, want[row.Name])
 		}
-	}
-	return nil
-}
-
-func (c *client) objectContains(text string) error {
-	if object := c.Object(); !strings.Contains(string(object), text) {
-		return fmt.Errorf("text %s is not in the object %s", text, object)
 	}
 	return nil
 }

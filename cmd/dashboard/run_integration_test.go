@@ -24,13 +24,10 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/livetest"
 
 	jsonpatch "github.com/evanphx/json-patch/v5"
-	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 )
-
-const canary = "c4n4ry-7f3a"
 
 // Invariant: I19. The program serves every resource that can be listed. For each resource, it has as many objects as
 // the API server. Resources and versions appear or disappear within 2 s after they are created or removed. An API that
@@ -189,67 +186,6 @@ func TestObjectPatchesProduceTheObject(t *testing.T) {
 	})
 	if faults := client.allFaults(); len(faults) > 0 {
 		t.Error(strings.Join(faults, "; "))
-	}
-}
-
-func TestSecretsAreMasked(t *testing.T) {
-	d := startReady(t, adminConfig(t))
-	c := newAPIClient(t, adminConfig(t))
-	ns := c.namespace(t)
-	secret := &corev1.Secret{
-		ObjectMeta: metav1.ObjectMeta{
-			Name: "it",
-			Annotations: map[string]string{
-				"kubectl.kubernetes.io/last-applied-configuration": `{"data":{"password":"` + canary + `"}}`,
-			},
-		},
-		StringData: map[string]string{"password": canary},
-	}
-	created, err := c.core.Secrets(ns).Create(t.Context(), secret, metav1.CreateOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	paths := []string{
-		"/api/v1/snapshot/core/v1/secrets?ns=" + ns + "&view=objects",
-		"/api/v1/snapshot/core/v1/secrets?ns=" + ns + "&format=csv",
-		"/api/v1/object/core/v1/secrets/" + ns + "/it", "/r/core/v1/secrets?ns=" + ns,
-		"/o/core/v1/secrets/" + ns + "/it",
-	}
-	for range 2 { // The first response is from the API server, the second from the watched data.
-		for _, path := range paths {
-			t.Run(path, func(t *testing.T) {
-				eventually(t, path+" contains the Secret", func() error {
-					body := d.get(path)
-					if strings.Contains(body, canary) || strings.Contains(body, base64Part(canary)) {
-						t.Fatalf("the response contains the value of the Secret: %s", body)
-					}
-					if !strings.Contains(body, "it") {
-						return fmt.Errorf("no Secret in %s", body)
-					}
-					return nil
-				})
-			})
-		}
-	}
-	client := newClient(d, livetest.Subscription{
-		Resource: "core/v1/secrets", Namespaces: []string{ns}, Name: "it", View: "object",
-	})
-	ctx, cancel := context.WithCancel(t.Context())
-	var reading sync.WaitGroup
-	reading.Go(func() { client.connect(ctx, time.Hour) })
-	defer func() { cancel(); reading.Wait() }()
-	eventually(t, "the object is sent", func() error { return client.objectContains(`"(masked)"`) })
-	created.StringData = map[string]string{"password": canary + "2"}
-	if _, err := c.core.Secrets(ns).Update(t.Context(), created, metav1.UpdateOptions{}); err != nil {
-		t.Fatal(err)
-	}
-	eventually(
-		t, "a changed value is marked as changed", func() error { return client.objectContains(`"(masked, change 1)"`) },
-	)
-	client.mu.Lock()
-	defer client.mu.Unlock()
-	if text := client.received.String(); strings.Contains(text, canary) || strings.Contains(text, base64Part(canary)) {
-		t.Errorf("a WebSocket message contains the Secret's value: %s", text)
 	}
 }
 

@@ -5,7 +5,6 @@ package main
 import (
 	"bytes"
 	"context"
-	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -242,12 +241,6 @@ func (a *apiClient) rows(t *testing.T, ns string) map[string]string {
 		rows[list.Items[i].Name] = string(list.Items[i].UID) + " " + list.Items[i].ResourceVersion
 	}
 	return rows
-}
-
-func base64Part(s string) string {
-	// Base64 encodes 3 bytes as 4 characters. The first 12 characters therefore depend only on the first 9 bytes of s.
-	// The base64 of a longer text that starts with s therefore also contains them.
-	return strings.TrimRight(base64.StdEncoding.EncodeToString([]byte(s)), "=")[:12]
 }
 
 func containsEach(text string, parts ...string) bool {
