@@ -45,7 +45,6 @@ type client struct {
 	d *dashboard
 
 	mu     sync.Mutex
-	by     string
 	faults []string
 }
 
@@ -74,7 +73,9 @@ func (c *client) connect(ctx context.Context, duration time.Duration) {
 		if err != nil {
 			return
 		}
-		c.record(m)
+		if m.Type == "error" {
+			c.addFault(string(m.Raw))
+		}
 	}
 }
 
@@ -82,19 +83,6 @@ func (c *client) addFault(fault string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.faults = append(c.faults, fault)
-}
-
-func (c *client) record(m *livetest.Message) {
-	if m.Type == "error" {
-		c.addFault(string(m.Raw))
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for i := range m.Events {
-		if manager := m.Events[i].Manager(); manager != "" {
-			c.by = manager
-		}
-	}
 }
 
 func (c *client) allFaults() []string {

@@ -23,10 +23,8 @@ import (
 
 	"github.com/glasshouse-project/glasshouse/internal/livetest"
 
-	jsonpatch "github.com/evanphx/json-patch/v5"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 )
 
 // Invariant: I19. The program serves every resource that can be listed. For each resource, it has as many objects as
@@ -134,58 +132,6 @@ func TestClientsConvergeDuringChanges(t *testing.T) {
 	t.Logf("%d resumes without a snapshot", resumed)
 	if resumed == 0 {
 		t.Error("no client resumed from a cursor, so the test did not cover resumes")
-	}
-}
-
-// Invariant: I3.
-func TestObjectPatchesProduceTheObject(t *testing.T) {
-	d := startReady(t, adminConfig(t))
-	c := newAPIClient(t, adminConfig(t))
-	ns := c.namespace(t)
-	c.apply(t, ns, "it", "0")
-	client := newClient(d, livetest.Subscription{
-		Resource: "core/v1/configmaps", Namespaces: []string{ns}, Name: "it", View: "object",
-	})
-	ctx, cancel := context.WithCancel(t.Context())
-	var reading sync.WaitGroup
-	reading.Go(func() { client.connect(ctx, time.Hour) })
-	defer func() { cancel(); reading.Wait() }()
-
-	for i := range 20 {
-		patch := fmt.Sprintf(`{"metadata":{"labels":{"example.com/b":"%d"}},"data":{"k":"%d","list":"[%d]"}}`, i, i*7,
-			i)
-		_, err := c.core.ConfigMaps(ns).Patch(t.Context(), "it", types.MergePatchType, []byte(patch),
-			metav1.PatchOptions{FieldManager: "tester"})
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	eventually(t, "the patched object equals the object of the API server", func() error {
-		want := d.get("/api/v1/object/core/v1/configmaps/" + ns + "/it")
-		if patches := client.Stats().Patches; patches == 0 || !strings.Contains(want, `"k":"133"`) {
-			return fmt.Errorf("got %d patches; want object %s", patches, want)
-		}
-		if object := client.Object(); !jsonpatch.Equal([]byte(want), object) {
-			return fmt.Errorf("object after patches:\ngot  %s\nwant %s", object, want)
-		}
-		client.mu.Lock()
-		defer client.mu.Unlock()
-		if client.by != "tester" {
-			return fmt.Errorf("author of the change: got %q, want tester", client.by)
-		}
-		return nil
-	})
-	if err := c.core.ConfigMaps(ns).Delete(t.Context(), "it", metav1.DeleteOptions{}); err != nil {
-		t.Fatal(err)
-	}
-	eventually(t, "the object is deleted", func() error {
-		if object := client.Object(); object != nil {
-			return fmt.Errorf("the object still exists: %s", object)
-		}
-		return nil
-	})
-	if faults := client.allFaults(); len(faults) > 0 {
-		t.Error(strings.Join(faults, "; "))
 	}
 }
 

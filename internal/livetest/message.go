@@ -85,7 +85,7 @@ type Event struct {
 	At                    int
 	Row                   Row
 	Cells                 map[int]json.RawMessage
-	Object, Patch, By     json.RawMessage
+	Object, Patch         json.RawMessage
 	Verdict               json.RawMessage
 }
 
@@ -94,15 +94,6 @@ type Event struct {
 func (e *Event) follows(version string) bool {
 	isVerdictOnly := e.Verdict != nil && len(e.Cells) == 0 && (e.Patch == nil || string(e.Patch) == "[]")
 	return newer(e.RV, version) || e.RV == version && isVerdictOnly
-}
-
-// Manager returns the field manager of an Event. It returns an empty text if there is none, as in the table view.
-func (e *Event) Manager() string {
-	var by struct{ Manager string }
-	if e.By == nil || json.Unmarshal(e.By, &by) != nil {
-		return ""
-	}
-	return by.Manager
 }
 
 // A Table contains rows column by column: one array for each field.
