@@ -8,7 +8,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"math/rand/v2"
 	"net"
 	"net/http"
 	"net/url"
@@ -19,12 +18,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
-
-	"github.com/glasshouse-project/glasshouse/internal/livetest"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 // Invariant: I19. The program serves every resource that can be listed. For each resource, it has as many objects as
@@ -74,64 +69,6 @@ func TestEveryListableKindIsServed(t *testing.T) {
 	}
 	if listable < 50 {
 		t.Errorf("only %d kinds can be listed, want at least 50", listable)
-	}
-}
-
-// Invariant: I1, I2.
-func TestClientsConvergeDuringChanges(t *testing.T) {
-	d := startReady(t, adminConfig(t))
-	c := newAPIClient(t, adminConfig(t))
-	ns := c.namespace(t)
-	random := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // A fixed seed makes the test repeatable.
-
-	churning, stop := context.WithCancel(t.Context())
-	defer stop()
-	var readers sync.WaitGroup
-	clients := make([]*client, 8)
-	for i := range clients {
-		clients[i] = newClient(d, livetest.Subscription{
-			Resource: "core/v1/configmaps", Namespaces: []string{ns}, View: "rows",
-		})
-		readers.Go(func() {
-			for churning.Err() == nil {
-				if i%2 == 0 {
-					clients[i].connect(churning, time.Duration(50+i*40)*time.Millisecond)
-				} else {
-					clients[i].connect(churning, time.Hour)
-				}
-			}
-		})
-	}
-	for range 400 {
-		name := fmt.Sprint("cm-", random.IntN(25))
-		switch random.IntN(4) {
-		case 0:
-			c.ignoreMissing(t, c.core.ConfigMaps(ns).Delete(t.Context(), name, metav1.DeleteOptions{}))
-		case 1: // Replace the object by a new one with the same name.
-			c.ignoreMissing(t, c.core.ConfigMaps(ns).Delete(t.Context(), name, metav1.DeleteOptions{}))
-			c.apply(t, ns, name, strconv.Itoa(random.Int()))
-		default:
-			c.apply(t, ns, name, strconv.Itoa(random.Int()))
-		}
-	}
-	want := c.rows(t, ns)
-	for i, client := range clients {
-		eventually(t, fmt.Sprint("client ", i, " has the objects that the API server lists"), func() error {
-			return client.compareRows(want)
-		})
-	}
-	stop()
-	readers.Wait()
-	resumed := 0
-	for i, client := range clients {
-		if faults := client.allFaults(); len(faults) > 0 {
-			t.Errorf("client %d: %s", i, strings.Join(faults, "; "))
-		}
-		resumed += client.Stats().Resumed
-	}
-	t.Logf("%d resumes without a snapshot", resumed)
-	if resumed == 0 {
-		t.Error("no client resumed from a cursor, so the test did not cover resumes")
 	}
 }
 
