@@ -109,19 +109,22 @@ func TestProgramWaitsForTheAPIServer(t *testing.T) {
 // permissions, the program does not report changes of objects.
 func TestProgramReadsPermittedNamespaces(t *testing.T) {
 	dir := filepath.Dir(adminConfig(t))
-	for _, test := range []struct{ name, config, path, want string }{
-		{"a user without permissions", "kubeconfig-nobody", "/api/v1/snapshot/core/v1/pods", `"state":"forbidden"`},
-		{"limited user, all namespaces", "kubeconfig-limited", "/api/v1/snapshot/core/v1/pods", `"namespaces":["shop"]`},
-		{"limited user, own namespace", "kubeconfig-limited", "/api/v1/snapshot/core/v1/pods?ns=shop", `"state":"live"`},
-		{
-			"limited user, other namespace", "kubeconfig-limited", "/api/v1/snapshot/core/v1/pods?ns=data",
-			`"state":"forbidden"`,
+	for user, requests := range map[string][]struct{ name, path, want string }{
+		"nobody": {
+			{"all namespaces", "/api/v1/snapshot/core/v1/pods", `"state":"forbidden"`},
+		},
+		"limited": {
+			{"all namespaces", "/api/v1/snapshot/core/v1/pods", `"namespaces":["shop"]`},
+			{"own namespace", "/api/v1/snapshot/core/v1/pods?ns=shop", `"state":"live"`},
+			{"other namespace", "/api/v1/snapshot/core/v1/pods?ns=data", `"state":"forbidden"`},
 		},
 	} {
-		t.Run(test.name, func(t *testing.T) {
-			d := startReady(t, filepath.Join(dir, test.config))
-			if body := d.get(test.path); !strings.Contains(body, test.want) {
-				t.Errorf("GET snapshot: got %.300s, want %s", body, test.want)
+		t.Run(user, func(t *testing.T) {
+			d := startReady(t, filepath.Join(dir, "kubeconfig-"+user))
+			for _, test := range requests {
+				if body := d.get(test.path); !strings.Contains(body, test.want) {
+					t.Errorf("GET snapshot of %s: got %.300s, want %s", test.name, body, test.want)
+				}
 			}
 		})
 	}
