@@ -26,7 +26,10 @@ import (
 // With its service account, the dashboard can perform all its functions, but cannot read Secrets. The dashboard sends
 // only GET requests and self-reviews.
 //
-// Invariant: I46.
+// Invariant: I46. The program sends the API server only get, list and watch requests, access reviews and token reviews.
+// In a cluster, it has no other permissions. By default, it has no permission to read Secrets. It continues to work
+// after its service account token has changed. It works through `kubectl port-forward`, and behind a reverse proxy.
+// kustomize and Helm create the same objects. The image contains one program.
 func TestProgramWithItsServiceAccount(t *testing.T) {
 	c := open(t)
 	deploy(t, "cluster")
@@ -47,6 +50,8 @@ func TestProgramWithItsServiceAccount(t *testing.T) {
 	p.waitForContent("/api/v1/object/core/v1/pods/shop/"+name, `"name":"`+name+`"`)
 	p.waitForContent("/api/v1/search?q="+name, name)
 	p.waitForContent("/api/v1/related/core/v1/pods/shop/"+name, "ReplicaSet")
+	p.waitForContent("/r/core/v1/pods?ns=shop", name)
+	p.waitForContent("/o/core/v1/namespaces/_/default", "default")
 	p.checkChangeArrives(c)
 
 	if body, status := p.request("/api/v1/object/core/v1/secrets/shop/storefront-tls"); status != http.StatusForbidden {
@@ -92,8 +97,8 @@ func TestProgramInOneNamespace(t *testing.T) {
 	}
 }
 
-// checkEveryKind checks the state of each resource that can be listed: live, forbidden, or stale if it cannot be
-// watched.
+// checkEveryKind requests each resource that can be listed. It checks the states of the preferred versions: live,
+// forbidden, or stale if the resource cannot be watched.
 func (p *program) checkEveryKind() {
 	p.t.Helper()
 	var known struct {
@@ -106,7 +111,11 @@ func (p *program) checkEveryKind() {
 	p.get("/api/v1/resources", &known)
 	live := 0
 	for _, r := range known.Resources {
-		if !slices.Contains(r.Verbs, "list") || !r.Preferred {
+		if !slices.Contains(r.Verbs, "list") {
+			continue
+		}
+		if !r.Preferred {
+			p.get("/api/v1/snapshot/"+r.Ref+"?limit=1", nil)
 			continue
 		}
 		want := []string{"live"}

@@ -1,18 +1,15 @@
 package faults
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
-	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/glasshouse-project/glasshouse/test/faults/link"
-	"github.com/glasshouse-project/glasshouse/test/faults/viewer"
 )
 
 // Some servers never send the bookmark that ends a streaming list. After at most 30 s without the bookmark, the program
@@ -90,57 +87,6 @@ func TestRetryWaitsAfterTooManyRequests(t *testing.T) {
 	stop()
 	w.converges(10*time.Second, rows...)
 	checkNoFaults(t, rows...)
-}
-
-// The program sends only reads and reviews of its own permissions, even while clients request every kind.
-//
-// Invariant: I46. The program sends the API server only get, list and watch requests, access reviews and token reviews.
-// In a cluster, it has no other permissions. By default, it has no permission to read Secrets. It continues to work
-// after its service account token has changed. It works through `kubectl port-forward`, and behind a reverse proxy.
-// kustomize and Helm create the same objects. The image contains one program.
-func TestOnlyReadsAreSent(t *testing.T) {
-	w := open(t, options{})
-	var resources struct {
-		Resources []struct {
-			Ref   string
-			Verbs []string
-		}
-	}
-	eventually(t, 10*time.Second, "the program is ready", func() error { return ready(t, w.url) })
-	check(t, json.Unmarshal(get(t, w.url+"/api/v1/resources"), &resources))
-	listed := 0
-	for _, r := range resources.Resources {
-		if !slices.Contains(r.Verbs, "list") {
-			continue
-		}
-		listed++
-		get(t, w.url+"/api/v1/snapshot/"+r.Ref+"?limit=1&wait=1s")
-	}
-	get(t, w.url+"/r/core/v1/pods")
-	get(t, w.url+"/o/core/v1/namespaces/_/default")
-	get(t, w.url+"/api/v1/object/core/v1/secrets/shop/"+w.anySecret())
-	seen := w.gate.Seen()
-	watched := make(map[string]bool)
-	for _, r := range seen {
-		review := r.Method == http.MethodPost && strings.HasPrefix(r.Path, "/apis/authorization.k8s.io/v1/selfsubject")
-		if r.Method != http.MethodGet && !review {
-			t.Errorf("unexpected request %s %s", r.Method, r.Path)
-		}
-		watched[r.Resource] = true
-	}
-	t.Logf("%d requests for %d resources", len(seen), listed)
-	if listed < 50 || len(watched) < 50 {
-		t.Errorf("got requests for only %d of %d resources, want at least 50", len(watched), listed)
-	}
-}
-
-func (w *testbed) anySecret() string {
-	w.t.Helper()
-	for _, row := range must(w.Rows(w.t.Context(), viewer.Rows("core/v1/secrets", "shop")))(w.t) {
-		return row.Name
-	}
-	w.t.Fatal("the cluster has no Secrets")
-	return ""
 }
 
 func ready(t *testing.T, url string) error {
