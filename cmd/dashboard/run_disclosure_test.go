@@ -4,7 +4,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -12,7 +11,6 @@ import (
 	"net/http"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -485,105 +483,4 @@ func TestUsersWithoutPermissionsLearnNothing(t *testing.T) {
 		!strings.Contains(body, plantedValue) || strings.Contains(body, w.otherNamespace) {
 		t.Errorf("user with access to one namespace: got %d %s, want 200 and only objects of this namespace", status, body)
 	}
-}
-
-// Invariant: I18.
-func TestHiddenChangesCauseNoMessages(t *testing.T) {
-	w := newProber(t)
-	const ref = "core/v1/configmaps"
-	own, foreign := target{ref, w.ownNamespace, plantedName}, target{ref, w.otherNamespace, plantedName}
-	requests := []string{
-		"/", "/status", "/api/v1/status", "/api/v1/resources", "/api/v1/search?q=planted", "/api/v1/search?q=hidden",
-		"/readyz",
-	}
-	for _, list := range routeRequests() {
-		for _, q := range list {
-			if strings.Contains(q, "REF") || strings.Contains(q, "NS") {
-				requests = append(requests, own.expand(q), foreign.expand(q))
-			}
-		}
-	}
-	slices.Sort(requests)
-	record := func(busy bool) (messages map[int][]string, responses map[string]string) {
-		e := w.openSocket(t, bearer(w.userToken))
-		messages, responses = make(map[int][]string), make(map[string]string)
-		n, updating, changeViews := 0, []int{}, []int{}
-		for _, a := range []target{own, foreign} {
-			for _, name := range slices.Sorted(maps.Keys(subscriptions())) {
-				n++
-				members := a.expand(subscriptions()[name])
-				e.Send(fmt.Sprintf(`{"op":"subscribe","id":%d,%s}`, n, members))
-				if a == own && !strings.Contains(members, `"view":"log"`) {
-					updating = append(updating, n)
-				}
-				if strings.Contains(members, `"view":"changes"`) {
-					changeViews = append(changeViews, n)
-				}
-			}
-		}
-		n++
-		e.Send(fmt.Sprintf(`{"op":"subscribe","id":%d,"view":"resources"}`, n))
-		e.collect(messages, func() bool { return len(messages) == n })
-		for round := range 4 {
-			if busy {
-				for m := range 10 {
-					w.plant(t, w.otherNamespace, plantedName, fmt.Sprint(round, m))
-					w.plant(t, w.otherNamespace, fmt.Sprintf("hidden-%d-%d", round, m), "")
-				}
-			}
-			before := make(map[int]int)
-			for _, id := range updating {
-				before[id] = len(messages[id])
-			}
-			// The last of the 4 rounds sets the value to "0" again, so that each run starts with the same value.
-			w.plant(t, w.ownNamespace, plantedName, strconv.Itoa((round+1)%4))
-			e.collect(messages, func() bool {
-				return !slices.ContainsFunc(updating, func(id int) bool { return len(messages[id]) == before[id] })
-			})
-		}
-		// Ignore snapshots of the views with changes. Such a snapshot also contains the changes of earlier runs.
-		for _, id := range changeViews {
-			messages[id] = slices.DeleteFunc(messages[id], func(message string) bool {
-				return strings.Contains(message, `"type":"snapshot"`)
-			})
-		}
-		for id := range messages {
-			for n := range messages[id] {
-				if busy && strings.Contains(messages[id][n], "hidden-") {
-					t.Errorf("subscription %d received a message about an object of another user: %s", id, messages[id][n])
-				}
-				messages[id][n] = own.mask(messages[id][n])
-			}
-		}
-		// After a pause, the first home page can still show the results from before the pause.
-		eventually(t, "a home page that has evaluated all objects", func() error {
-			if body, _ := w.getAs(w.userToken, "/"); strings.Contains(body, `id="count" class="count"></span>`) {
-				return errors.New("the home page shows no number of problems")
-			}
-			return nil
-		})
-		for _, q := range requests {
-			body, status := w.getAs(w.userToken, q)
-			responses[q] = fmt.Sprint(status, " ", own.mask(body))
-		}
-		return messages, responses
-	}
-	first, received := w.openSocket(t, bearer(w.userToken)), make(map[int][]string)
-	first.Send(`{"op":"subscribe","id":1,` + own.expand(`"resource":"REF","ns":["NS"],"view":"rows"`) + `}`)
-	first.collect(received, func() bool { return strings.Contains(strings.Join(received[1], ""), `"type":"snapshot"`) })
-	// Ignore the result of the first run: it only starts all watches, so that both compared runs have the same ones.
-	_, _ = record(false)
-	quiet, quietResponses := record(false)
-	busy, busyResponses := record(true)
-	for id := range quiet {
-		if got, want := strings.Join(busy[id], "\n"), strings.Join(quiet[id], "\n"); got != want {
-			t.Errorf("subscription %d received other messages while hidden objects changed, %s", id, firstDifference(got, want))
-		}
-	}
-	for q, want := range quietResponses {
-		if got := busyResponses[q]; got != want {
-			t.Errorf("%s: the response differs after hidden objects changed, %s", q, firstDifference(got, want))
-		}
-	}
-	t.Logf("compared %d subscriptions and %d requests", len(quiet), len(quietResponses))
 }

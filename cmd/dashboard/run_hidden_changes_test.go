@@ -45,6 +45,9 @@ type observer struct {
 	header http.Header
 	target target
 	byName bool // The observer can get one object, but cannot list objects.
+	// If isThorough is true, the observer uses all filters of subscriptions, and also requests and subscribes to objects
+	// of a namespace that it cannot read.
+	isThorough bool
 
 	requests []string
 	// The first response to each request, with masked values. The key is the request, followed by the state of the
@@ -59,13 +62,16 @@ type observer struct {
 	last     map[int]string // The newest cursor of each subscription, by ID.
 	views    []string       // The view of each subscription; the index is the subscription ID minus one.
 	nextID   int
+	foreign  []string // The messages that subscribe to hidden objects, without op and ID.
+	kept     int      // The highest ID of the subscriptions that stay open.
 }
 
 func (p *prober) newObserver(t *testing.T, name string, header http.Header, object target) *observer {
 	t.Helper()
 	s := &observer{
 		prober: p, name: name, header: header, target: object, byName: name == "user by name",
-		responses: make(map[string]string), messages: make(map[string]string), last: make(map[int]string),
+		isThorough: name == "user by namespace",
+		responses:  make(map[string]string), messages: make(map[string]string), last: make(map[int]string),
 		cursors: make(map[string]bool), lengths: make(map[int]bool),
 	}
 	requests := routeRequests()
@@ -79,13 +85,22 @@ func (p *prober) newObserver(t *testing.T, name string, header http.Header, obje
 			// "log" instead.
 			if !strings.Contains(request, "follow=true") {
 				s.requests = append(s.requests, object.expand(request))
+				if foreign := p.foreign().expand(request); s.isThorough && !slices.Contains(s.requests, foreign) {
+					s.requests = append(s.requests, foreign)
+				}
 			}
 		}
+	}
+	if s.isThorough {
+		s.requests = append(s.requests, "/api/v1/search?q=hidden")
 	}
 	slices.Sort(s.requests)
 	s.socket = p.openSocket(t, header)
 	return s
 }
+
+// foreign returns an object that no observer can read.
+func (p *prober) foreign() target { return target{"core/v1/configmaps", p.otherNamespace, plantedName} }
 
 // get returns the cursor of a response, and its status, headers and body in one text (masked). In this text,
 // placeholders replace the values that always differ.
@@ -111,6 +126,7 @@ func (o *observer) get(t *testing.T, path string) (masked, cursor string) {
 		t.Fatalf("%s sends too many requests: %s", o.name, body)
 	}
 	cursor = o.recordCursor(t, path, string(body))
+	o.wantNothingHidden(t, path, string(body))
 	text := string(body)
 	if strings.HasPrefix(path, "/api/v1/logs/") && response.StatusCode == http.StatusOK {
 		text = "LOG" // Logs grow, so they are not compared.
@@ -148,6 +164,14 @@ func (o *observer) recordCursor(t *testing.T, source, text string) string {
 	return match[1]
 }
 
+// wantNothingHidden checks that a text has neither the name nor a value of an object that changeHidden has changed.
+func (o *observer) wantNothingHidden(t *testing.T, source, text string) {
+	t.Helper()
+	if strings.Contains(text, "hidden-") {
+		t.Errorf("%s, %s: got a hidden object: %s", o.name, source, text)
+	}
+}
+
 func (o *observer) wantSame(t *testing.T, first map[string]string, key, text string) {
 	t.Helper()
 	// Under load, the server sends the home page without the list of problems, and the script of the page requests the
@@ -164,8 +188,6 @@ func (o *observer) wantSame(t *testing.T, first map[string]string, key, text str
 }
 
 func (o *observer) subscribe(view, members string) (id int) {
-	o.nextID++
-	o.views = append(o.views, view)
 	memberText := `"resource":"REF","view":"` + view + `"`
 	switch view {
 	case "window":
@@ -181,8 +203,59 @@ func (o *observer) subscribe(view, members string) (id int) {
 	case "resources":
 		memberText = `"view":"resources"`
 	}
-	o.socket.Send(fmt.Sprintf(`{"op":"subscribe","id":%d,%s%s}`, o.nextID, o.target.expand(memberText), members))
+	return o.send(view, o.target.expand(memberText)+members)
+}
+
+func (o *observer) send(view, members string) (id int) {
+	o.nextID++
+	o.views = append(o.views, view)
+	o.socket.Send(fmt.Sprintf(`{"op":"subscribe","id":%d,%s}`, o.nextID, members))
 	return o.nextID
+}
+
+// subscribeToAll subscribes to visible and to hidden objects with all views and filters. It returns the IDs of the
+// subscriptions whose objects change.
+func (o *observer) subscribeToAll() (changing []int) {
+	all := subscriptions()
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		own, foreign := o.target.expand(all[name]), o.prober.foreign().expand(all[name])
+		if name != "log" { // The log grows without a change of an object.
+			changing = append(changing, o.send(name, own))
+		}
+		if foreign != own {
+			o.foreign = append(o.foreign, foreign)
+			o.send("foreign", foreign)
+		}
+	}
+	return changing
+}
+
+// wantNoOtherMessages checks that no open subscription except the one with the ID received messages. Logs are ignored,
+// because they grow at any time.
+func (o *observer) wantNoOtherMessages(t *testing.T, id int, received map[int][]string) {
+	t.Helper()
+	for other, messages := range received {
+		if other != id && other <= o.kept && o.views[other-1] != "log" {
+			t.Errorf("%s, view %s: got %s although no visible object has changed", o.name, o.views[other-1], messages)
+		}
+	}
+}
+
+// subscribeToHidden repeats a subscription to hidden objects, and checks that it receives the same messages as before.
+func (o *observer) subscribeToHidden(t *testing.T, members string) (received map[int][]string) {
+	t.Helper()
+	id := o.send(members, members)
+	received = o.readUntil(t, func(received map[int][]string) bool { return len(received[id]) > 0 })
+	text := strings.Join(received[id], "")
+	o.wantSameMessages(t, id, "", received[id][:1])
+	if !strings.Contains(strings.ToLower(text), "forbidden") {
+		t.Errorf("%s: got %s of a hidden object, want Forbidden", o.name, text)
+	}
+	if !strings.Contains(text, `"type":"error"`) { // An error ends the subscription.
+		o.socket.Send(fmt.Sprintf(`{"op":"unsubscribe","id":%d}`, id))
+	}
+	delete(received, id)
+	return received
 }
 
 // readUntil receives messages until the function enough returns true. It returns the messages with changes, by
@@ -207,6 +280,7 @@ func (o *observer) readUntil(t *testing.T, enough func(received map[int][]string
 			}
 			continue
 		}
+		o.wantNothingHidden(t, o.views[m.ID-1], message)
 		if cursor := o.recordCursor(t, o.views[m.ID-1], message); cursor != "" {
 			o.last[m.ID] = cursor
 		}
@@ -452,6 +526,10 @@ func TestHiddenChangesCannotBeGuessed(t *testing.T) {
 			}
 			if round == 0 {
 				s.subscribe("resources", "")
+				if s.isThorough {
+					followed[s] = append(followed[s], s.subscribeToAll()...)
+				}
+				s.kept = s.nextID
 				s.readUntil(t, func(received map[int][]string) bool {
 					return len(received) == len(s.views) && !slices.ContainsFunc(followed[s], func(id int) bool {
 						return !strings.Contains(strings.Join(received[id], ""), `"cursor":`)
@@ -482,6 +560,9 @@ func TestHiddenChangesCannotBeGuessed(t *testing.T) {
 				})
 			})
 			for id, messages := range received {
+				if s.views[id-1] == "foreign" && round > 1 {
+					t.Errorf("%s: got %s of a hidden object after the first messages", s.name, messages)
+				}
 				if round > 1 || s.views[id-1] == "log" {
 					s.wantSameMessages(t, id, state, messages)
 				}
@@ -516,6 +597,11 @@ func TestHiddenChangesCannotBeGuessed(t *testing.T) {
 			// Skip rounds 0 and 1: there, oldCursors are older than in later rounds, so the responses have more changes.
 			if round > 1 {
 				s.wantSameMessages(t, id, state+", resubscribed", received[id])
+				s.wantNoOtherMessages(t, id, received)
+				// Each of these is sent in rounds that change hidden objects, and in rounds that do not.
+				for n := round / 4 % 10; n < len(s.foreign); n += 10 {
+					s.wantNoOtherMessages(t, 0, s.subscribeToHidden(t, s.foreign[n]))
+				}
 			}
 			s.socket.Send(fmt.Sprintf(`{"op":"unsubscribe","id":%d}`, id))
 		}
