@@ -43,11 +43,12 @@ func dialCounter(t *testing.T) net.Conn {
 
 // Text frames of each size arrive completely, even if they are sent together with the request.
 func TestUpgradeSendsFrames(t *testing.T) {
-	sizes, frames := []int{0, 1, 125, 126, 65_535, 65_536, 100_000}, ""
+	sizes := []int{0, 1, 125, 126, 65_535, 65_536, 100_000}
+	var frames strings.Builder
 	for _, size := range sizes {
-		frames += livetest.TextFrame(strings.Repeat("a", size))
+		frames.WriteString(livetest.TextFrame(strings.Repeat("a", size)))
 	}
-	reader, err := livetest.Upgrade(dialCounter(t), frames)
+	reader, err := livetest.Upgrade(dialCounter(t), frames.String())
 	if err != nil {
 		t.Fatal(err)
 	}
