@@ -94,7 +94,8 @@ function refusedWords(files) {
 function pathTypes() {
   const listed = [...read("ARCHITECTURE.md").matchAll(/^\| \d+ \| `(?:\w+\.)?(\w+)` \| `([^`]+)`/gm)];
   for (const [, type, path] of listed) {
-    const file = path.endsWith(".ts") ? `web/static/src/${path}` : normalize(join("internal/watch", path));
+    const folder = path.endsWith(".ts") ? "web/static/src/" : path.startsWith("internal/") ? "" : "internal/watch/";
+    const file = folder + path;
     const isDeclared = existsSync(file) && new RegExp(`^(?:type|export class) ${type}\\b`, "m").test(read(file));
     if (!isDeclared) throw new Error(`ARCHITECTURE.md: ${file} does not declare the type ${type}`);
   }

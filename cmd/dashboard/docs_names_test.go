@@ -51,7 +51,7 @@ func TestArchitectureContainsOnlyExistingNames(t *testing.T) {
 }
 
 // checkNames fails if a document names a test or a file that does not exist. It returns how many tests and files the
-// document names. For a file, the name is the path or the base name.
+// document names. For a file, the name is the path or its last elements.
 func checkNames(t *testing.T, source, text string, tests map[string]bool) (names int) {
 	t.Helper()
 	for _, name := range regexp.MustCompile(`\b(?:Test|Fuzz)[A-Z]\w+`).FindAllString(text, -1) {
@@ -74,7 +74,7 @@ func hasFile(t *testing.T, name string) (found bool) {
 	t.Helper()
 	for _, dir := range []string{"cmd", "internal", "web/static/src", "web/templates"} {
 		err := filepath.WalkDir(filepath.Join(root, dir), func(path string, _ fs.DirEntry, err error) error {
-			found = found || filepath.Base(path) == name
+			found = found || strings.HasSuffix(filepath.ToSlash(path), "/"+name)
 			return err
 		})
 		if err != nil {

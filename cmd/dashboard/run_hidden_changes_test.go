@@ -167,8 +167,8 @@ func (o *observer) recordCursor(t *testing.T, source, text string) string {
 // wantNothingHidden checks that a text has neither the name nor a value of an object that changeHidden has changed.
 func (o *observer) wantNothingHidden(t *testing.T, source, text string) {
 	t.Helper()
-	if strings.Contains(text, "hidden-") {
-		t.Errorf("%s, %s: got a hidden object: %s", o.name, source, text)
+	if at := strings.Index(text, "hidden-"); at >= 0 {
+		t.Errorf("%s, %s: got a hidden object: %s", o.name, source, text[max(0, at-200):min(len(text), at+100)])
 	}
 }
 

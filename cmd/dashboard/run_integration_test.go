@@ -109,18 +109,18 @@ func TestProgramWaitsForTheAPIServer(t *testing.T) {
 // permissions, the program does not report changes of objects.
 func TestProgramReadsPermittedNamespaces(t *testing.T) {
 	dir := filepath.Dir(adminConfig(t))
-	for user, requests := range map[string][]struct{ name, path, want string }{
-		"nobody": {
+	for config, requests := range map[string][]struct{ name, path, want string }{
+		"kubeconfig-nobody": {
 			{"all namespaces", "/api/v1/snapshot/core/v1/pods", `"state":"forbidden"`},
 		},
-		"limited": {
+		"kubeconfig-limited": {
 			{"all namespaces", "/api/v1/snapshot/core/v1/pods", `"namespaces":["shop"]`},
 			{"own namespace", "/api/v1/snapshot/core/v1/pods?ns=shop", `"state":"live"`},
 			{"other namespace", "/api/v1/snapshot/core/v1/pods?ns=data", `"state":"forbidden"`},
 		},
 	} {
-		t.Run(user, func(t *testing.T) {
-			d := startReady(t, filepath.Join(dir, "kubeconfig-"+user))
+		t.Run(config, func(t *testing.T) {
+			d := startReady(t, filepath.Join(dir, config))
 			for _, test := range requests {
 				if body := d.get(test.path); !strings.Contains(body, test.want) {
 					t.Errorf("GET snapshot of %s: got %.300s, want %s", test.name, body, test.want)
