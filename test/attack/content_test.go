@@ -18,9 +18,9 @@ import (
 
 const (
 	configMaps = "core/v1/configmaps"
-	// twinName is the name of a ConfigMap in the visible and in the hidden namespace. The name is that of the resource,
+	// sameName is the name of a ConfigMap in the visible and in the hidden namespace. The name is that of the resource,
 	// because a server that confuses the parts of a path would find such an object.
-	twinName = "configmaps"
+	sameName = "configmaps"
 )
 
 // content is the data that the attacks try to read, and the users with permissions for parts of it.
@@ -76,8 +76,8 @@ func makeContent(ctx context.Context) (c *content, err error) {
 	if err := c.makeConfigMaps(ctx); err != nil {
 		return nil, err
 	}
-	for namespace, value := range map[string]string{c.namespace: "visible-twin", c.hidden: "hidden-twin"} {
-		if err := c.Apply(ctx, namespace, twinName, value); err != nil {
+	for namespace, value := range map[string]string{c.namespace: "visible-value", c.hidden: "hidden-value"} {
+		if err := c.Apply(ctx, namespace, sameName, value); err != nil {
 			return nil, err
 		}
 	}

@@ -30,8 +30,8 @@ func TestPathTraversalIsRefused(t *testing.T) {
 		t := &tally{probe: p}
 		hidden, visible := s.hidden, s.namespace
 		paths := []string{
-			"/api/v1/object/core/v1/..%2fv1%2fconfigmaps/" + hidden + "/" + twinName,
-			"/o/core/v1/..%2fv1%2fconfigmaps/" + hidden + "/" + twinName,
+			"/api/v1/object/core/v1/..%2fv1%2fconfigmaps/" + hidden + "/" + sameName,
+			"/o/core/v1/..%2fv1%2fconfigmaps/" + hidden + "/" + sameName,
 			"/api/v1/snapshot/core/v1/configmaps?view=objects&ns=" + hidden,
 			"/api/v1/snapshot/core/v1/configmaps?view=objects&ns=" + visible + "&ns=" + hidden,
 			"/api/v1/snapshot/core/v1/configmaps?view=objects&ns=" + visible + "%2f..%2f" + hidden,
@@ -41,13 +41,13 @@ func TestPathTraversalIsRefused(t *testing.T) {
 			"/static/..%2f..%2f..%2fetc%2fpasswd",
 			"/static/%2e%2e/%2e%2e/etc/passwd",
 			"/static//etc/passwd",
-			"//api/v1/object/core/v1/configmaps/" + hidden + "/" + twinName,
-			"//o/core/v1/configmaps/" + hidden + "/" + twinName,
-			"/static/../api/v1/object/core/v1/configmaps/" + hidden + "/" + twinName,
-			"/static/../o/core/v1/configmaps/" + hidden + "/" + twinName,
+			"//api/v1/object/core/v1/configmaps/" + hidden + "/" + sameName,
+			"//o/core/v1/configmaps/" + hidden + "/" + sameName,
+			"/static/../api/v1/object/core/v1/configmaps/" + hidden + "/" + sameName,
+			"/static/../o/core/v1/configmaps/" + hidden + "/" + sameName,
 		}
 		parts := strings.NewReplacer("OWN", visible, "NOT", hidden, "HEX", fmt.Sprintf("%%%x%s", hidden[0], hidden[1:]),
-			"NAME", twinName)
+			"NAME", sameName)
 		for _, suffix := range []string{
 			"/NOT/NAME", "/OWN/../NOT/NAME", "/OWN/..%2fNOT/NAME", "/OWN%2f..%2fNOT/NAME",
 			"/OWN/%2e%2e/NOT/NAME", "/OWN/%2e%2e%2fNOT%2fNAME", "/OWN/%252e%252e%252fNOT%252fNAME",
@@ -61,15 +61,15 @@ func TestPathTraversalIsRefused(t *testing.T) {
 				paths = append(paths, route+configMaps+parts.Replace(suffix))
 			}
 		}
-		twin := "/api/v1/object/" + configMaps + parts.Replace("/NOT/NAME")
-		if control := s.do(get(twin, bearer(s.creator))); !strings.Contains(control.body, "hidden-twin") {
+		path := "/api/v1/object/" + configMaps + parts.Replace("/NOT/NAME")
+		if control := s.do(get(path, bearer(s.creator))); !strings.Contains(control.body, "hidden-value") {
 			p.Fatalf("GET hidden object as admin: got %d %s, so the test is not valid", control.status, control.body)
 		}
 		own := s.do(get("/api/v1/object/"+configMaps+parts.Replace("/OWN/NAME"), bearer(s.restricted)))
-		if !strings.Contains(own.body, "visible-twin") {
+		if !strings.Contains(own.body, "visible-value") {
 			p.Fatalf("GET object with the name of its resource: got %d %s, want 200", own.status, own.body)
 		}
-		hasHidden := regexp.MustCompile(`hidden-twin|root:|"?namespace"?: ?"?` + hidden)
+		hasHidden := regexp.MustCompile(`hidden-value|root:|"?(ns|namespace)"?: ?"?` + hidden)
 		for identity, headers := range s.identities(guest) {
 			for _, path := range paths {
 				a := s.tryRequest(get(path, headers...))

@@ -95,11 +95,6 @@ func ready(t *testing.T, url string) error {
 	return err
 }
 
-func get(t *testing.T, url string) []byte {
-	t.Helper()
-	return must(fetch(t, url))(t)
-}
-
 func fetch(t *testing.T, url string) ([]byte, error) {
 	t.Helper()
 	request := must(http.NewRequestWithContext(t.Context(), http.MethodGet, url, http.NoBody))(t)
