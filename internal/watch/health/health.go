@@ -101,6 +101,8 @@ func (k kstatusResult) generalSummary(o object.Object) string {
 	switch {
 	case k.status == Terminating:
 		return intent.Deletion(o)
+	case k.reason == "LatestGenerationNotObserved" && o.Condition("Progressing").Reason == "ReplicaSetCreateError":
+		// kube-controller-manager does not update observedGeneration if it cannot create a ReplicaSet.
 	case k.reason == "LatestGenerationNotObserved":
 		return "Controller has not observed the latest spec"
 	case k.reason == "NoObservedGeneration":

@@ -102,11 +102,16 @@ func AdmissionFailure(s *subject.Subject, message string) *verdict.Verdict {
 	return nil
 }
 
-// failureMessage returns the complete message of the API server in the condition ReplicaFailure, or "". The subject's
-// own sentence contains only a part of it.
+// failureMessage returns the complete message of the API server in the conditions of a workload about failed creations,
+// or "". The subject's own sentence contains only a part of it.
 func failureMessage(s *subject.Subject) string {
 	for _, c := range neighbor.Conditions(s.Object, metav1.ConditionTrue) {
 		if c.Type == "ReplicaFailure" {
+			return c.Message
+		}
+	}
+	for _, c := range neighbor.Conditions(s.Object, metav1.ConditionFalse) {
+		if c.Reason == "ReplicaSetCreateError" {
 			return c.Message
 		}
 	}
