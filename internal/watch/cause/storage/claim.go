@@ -19,7 +19,10 @@ import (
 // Claim explains why a PersistentVolumeClaim is not bound.
 func Claim(s *subject.Subject) *verdict.Verdict {
 	o := neighbor.Decode[corev1.PersistentVolumeClaim](s.Object)
-	if s.Own.Severity == verdict.None || s.Own.Reason == subject.Terminating {
+	switch {
+	case s.Own.Reason == subject.Terminating:
+		return claimInUse(s, &o)
+	case s.Own.Severity == verdict.None:
 		return nil
 	}
 	if o.Status.Phase == corev1.ClaimBound {
