@@ -4,6 +4,9 @@ import (
 	"cmp"
 	"fmt"
 
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/subject"
 	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
 	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
@@ -46,6 +49,35 @@ func Route(s *subject.Subject) *verdict.Verdict {
 	for gateway := range s.Used(isParent) {
 		if s.HasProblem(&gateway) && !usesOnlyGoodListeners(s, &gateway) {
 			return s.Inherit(&gateway, gateway.Object.Verdict().Severity(), "Gateway "+gateway.ID.Name()+": ")
+		}
+	}
+	return notAccepted(s)
+}
+
+// notAccepted explains a route that no listener of its Gateway permits. The constants of the reasons are in
+// https://gateway-api.sigs.k8s.io/reference/spec/#routeconditionreason.
+func notAccepted(s *subject.Subject) *verdict.Verdict {
+	if !s.Own.Severity.IsProblem() {
+		return nil
+	}
+	o := neighbor.Decode[struct {
+		Status struct {
+			Parents []struct {
+				ParentRef  parentRef          `json:"parentRef"`
+				Conditions []metav1.Condition `json:"conditions"`
+			} `json:"parents"`
+		} `json:"status"`
+	}](s.Object)
+	for _, parent := range o.Status.Parents {
+		accepted := meta.FindStatusCondition(parent.Conditions, "Accepted")
+		if accepted == nil || accepted.Status != metav1.ConditionFalse ||
+			accepted.Reason != "NotAllowedByListeners" && accepted.Reason != "NoMatchingListenerHostname" {
+			continue
+		}
+		for gateway := range s.Used(subject.In("spec.parentRefs")) {
+			if gateway.Presence == neighbor.Present && gateway.ID.Name() == parent.ParentRef.Name {
+				return s.ExplainBy(&gateway, s.Own.Severity, s.Own.Reason, s.Own.Sentence)
+			}
 		}
 	}
 	return nil
