@@ -44,7 +44,7 @@ func TestClusterPermissionGrantedAndRevoked(t *testing.T) {
 	checkNoFaults(t, rows...)
 }
 
-// The program checks 200 namespaces with about 20 access reviews per second. Rows disappear within 15 s of a
+// The program checks 200 namespaces with at most 28 access reviews per second. Rows disappear within 15 s of a
 // revocation.
 //
 // Invariant: I39.
@@ -100,8 +100,10 @@ func TestPermissionsInManyNamespaces(t *testing.T) {
 	sleep(10 * time.Second)
 	before := w.gate.Count(reviews)
 	sleep(20 * time.Second)
-	if sent := w.gate.Count(reviews) - before; sent > 20*25 {
-		t.Errorf("got %d access reviews in 20 s, want at most 25 a second", sent)
+	// 200 permitted namespaces every 10 s, and 200 namespaces without permission for other resources every 30 s, together
+	// need 26.7 reviews a second.
+	if sent := w.gate.Count(reviews) - before; sent > 20*28 {
+		t.Errorf("got %d access reviews in 20 s, want at most 28 a second", sent)
 	} else {
 		t.Logf("%.1f access reviews a second", float64(sent)/20)
 	}
