@@ -344,7 +344,8 @@ func useOwnScheduler(object *unstructured.Unstructured) {
 // retry repeats an operation until it succeeds, because objects on which it depends can appear late.
 func retry(ctx context.Context, operation func() error) error {
 	var last error
-	err := wait.PollUntilContextTimeout(ctx, 300*time.Millisecond, 3*time.Minute, true, func(context.Context) (bool, error) {
+	const interval, timeout = 300 * time.Millisecond, 3 * time.Minute
+	err := wait.PollUntilContextTimeout(ctx, interval, timeout, true, func(context.Context) (bool, error) {
 		last = operation()
 		if apierrors.IsInvalid(last) || apierrors.IsBadRequest(last) {
 			return false, last
