@@ -31,7 +31,7 @@ func claimInUse(s *subject.Subject, o *corev1.PersistentVolumeClaim) *verdict.Ve
 			continue // The pod waits for a node, so it does not protect the claim.
 		}
 		effect := "It uses PersistentVolumeClaim " + s.ID.Name()
-		if p.Status.Phase == corev1.PodSucceeded || p.Status.Phase == corev1.PodFailed {
+		if subject.IsFinished(&p) {
 			effect = "It has finished, but was not deleted"
 		}
 		s.AddSource("core/v1/pods", user.ID.Namespace())
