@@ -253,7 +253,7 @@ export class ComparePage {
   }
 }
 
-/** Renders the heading of one object. `change` describes the newest change of the object; empty if there is none. */
+/** Renders the heading of one object. `change` describes its newest change, or is empty. */
 const Head = ({ side: s, isFirst, change }: { side: Side; isFirst: boolean; change: string }) => (
   <h2 class={isFirst ? "removed" : "added"}>
     <span class="kind">{s.kind}</span> <a href={objectHref(s.ref, s)}>{s.ns === "" ? s.name : `${s.ns}/${s.name}`}</a>
