@@ -127,7 +127,7 @@ func credentials(ctx context.Context, config *rest.Config) error {
 		}
 		return err
 	case <-time.After(loginTimeout):
-		return fmt.Errorf("the context provided no credentials within %s. Its login command possibly still runs",
+		return fmt.Errorf("the context provided no credentials within %s. Its login command might still be running",
 			loginTimeout)
 	case <-ctx.Done():
 		return ctx.Err()

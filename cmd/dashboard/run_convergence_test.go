@@ -53,7 +53,7 @@ func TestClientsConvergeDuringChanges(t *testing.T) {
 		switch random.IntN(4) {
 		case 0:
 			c.ignoreMissing(t, c.core.ConfigMaps(ns).Delete(t.Context(), name, metav1.DeleteOptions{}))
-		case 1: // Replace the object by a new one with the same name.
+		case 1: // Replace the object with a new one with the same name.
 			c.ignoreMissing(t, c.core.ConfigMaps(ns).Delete(t.Context(), name, metav1.DeleteOptions{}))
 			c.apply(t, ns, name, strconv.Itoa(random.Int()))
 		default:

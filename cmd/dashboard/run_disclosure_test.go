@@ -96,7 +96,7 @@ func maskVersions(text string) string {
 	}
 }
 
-// mask replaces parts of a response by placeholders: the namespace and name of the target, and values that differ
+// mask replaces parts of a response with placeholders: the namespace and name of the target, and values that differ
 // between requests (times, resourceVersions, cursors, and how long the API server took for the newest discovery).
 func (t target) mask(text string) string {
 	text = maskTimes(text)

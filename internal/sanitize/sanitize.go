@@ -17,7 +17,7 @@ func Text(text string) string {
 	}, text)
 }
 
-// Attr replaces the control characters U+007F to U+009F in a log attribute by U+FFFD. Some terminals interpret them,
+// Attr replaces the control characters U+007F to U+009F in a log attribute with U+FFFD. Some terminals interpret them,
 // and the JSON output of slog escapes only the control characters below U+0020. Use Attr as ReplaceAttr in
 // slog.HandlerOptions.
 func Attr(_ []string, a slog.Attr) slog.Attr {

@@ -165,7 +165,7 @@ func TestChangesViewSendsEachChangeInOrder(t *testing.T) {
 	})
 }
 
-// All patches, applied in order to the first object, give the present object.
+// All patches, applied in order to the first object, give the current object.
 // Invariant: I41. A reader of the changes of one object first gets the object as it was before the oldest change. From
 // this object, a client can compute the values before each change. If the server restarts, the page continues to show
 // the changes that it has received. The page shows where changes are missing.

@@ -171,7 +171,7 @@ func (p *panicOnceSelector) Matches(apilabels.Labels) bool {
 	return true
 }
 
-// If an update of a sorted list panics, the next reader gets all present rows, not a partly updated list.
+// If an update of a sorted list panics, the next reader gets all current rows, not a partly updated list.
 // Invariant: I6.
 func TestRankingRecoversFromPanic(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

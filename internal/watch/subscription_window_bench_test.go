@@ -169,7 +169,7 @@ func processorTime(b *testing.B) time.Duration {
 	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
 }
 
-// BenchmarkOneChange measures the processor time from an update of one pod in memory to the message for a reader.
+// BenchmarkOneChange measures the CPU time from an update of one pod in memory to the message for a reader.
 func BenchmarkOneChange(b *testing.B) {
 	server, cluster := newBenchCluster(b)
 	const n = benchRows / 3

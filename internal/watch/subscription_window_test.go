@@ -273,7 +273,7 @@ func (w *windowClient) move(offset, count int) {
 // A window gets changes of its rows by index. Changes of other rows affect only its counts.
 // Invariant: I10. Each message with a window (a range of sorted rows) contains the position of the window. After large
 // changes, the server sends all rows of the window again. Windows with the same rows share one encoded text. Slow
-// readers get the present state instead of each change. The number of sorted lists is limited, and the watch status
+// readers get the current state instead of each change. The number of sorted lists is limited, and the watch status
 // contains their memory. If a reader waits for access to a sorted list, it misses no change.
 func TestWindowSendsChangesByIndex(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -597,7 +597,7 @@ func TestRemovedRowsHaveReasons(t *testing.T) {
 			{"moved within the window", func() { set(0, 7, "Running", "web") }, "p-0 moved"},
 			{"pushed out by another row", func() { set(2, 1, "Running", "web") }, "p-8"},
 			{"changed without a move", func() { set(2, 2, "Running", "web") }, ""},
-			{"replaced by an object with the same name", func() {
+			{"replaced with an object with the same name", func() {
 				again := podRow{ns: "a", status: "Running", app: "web", number: 2, restarts: 98}
 				item := again.item()
 				item.UID = "another"
@@ -873,7 +873,7 @@ func randomQuery(random *rand.Rand) windowQuery {
 	}
 }
 
-// Invariant: I9. After any changes, a window (a range of sorted rows) has the rows that a new sort of all present rows
+// Invariant: I9. After any changes, a window (a range of sorted rows) has the rows that a new sort of all current rows
 // would put into this range. The server sorts and filters rows by the same rules as the script of the web page. A list
 // with a limit contains the first rows in the sort order, and the number of all rows.
 func TestWindowsConverge(t *testing.T) {
@@ -996,7 +996,7 @@ func TestConcurrentWindowsConverge(t *testing.T) {
 	})
 }
 
-// If the history drops changes that a window has not read, the window gets the present rows without a reset.
+// If the history drops changes that a window has not read, the window gets the current rows without a reset.
 // Invariant: I10.
 func TestSlowWindowSkipsHistory(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

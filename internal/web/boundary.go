@@ -132,9 +132,9 @@ func (b *Boundary) check(r *http.Request) *request.Problem {
 	case origin != "" && !b.allowsOrigin(origin, r):
 		return &request.Problem{
 			Title: "Origin not allowed", Status: http.StatusForbidden,
-			Detail: fmt.Sprintf("A script of %.100q is not allowed to read from this server, "+
-				"whose own pages are at %.100s/. Open those pages. If a proxy serves this server at that "+
-				"address, start it with --allowed-origin=%.100s.", origin, own, origin),
+			Detail: fmt.Sprintf("Pages of the origin %.100q are not allowed to read from this server. Open %.100s/ "+
+				"instead. If a proxy serves this server at that origin, start the server with "+
+				"--allowed-origin=%.100s.", origin, own, origin),
 		}
 	case origin == "" && r.Header.Get("Upgrade") != "" && r.Header.Get("Cookie") != "":
 		return &request.Problem{

@@ -359,7 +359,7 @@ func TestSubscriptionsPerConnectionAreLimited(t *testing.T) {
 // The number of subscriptions of one caller is limited, over all its connections.
 //
 // Invariant: I44. Slow clients, hostile clients, very frequent changes and large objects use only a limited amount of
-// the server's memory and processor time. The number of subscriptions, requests and frames of one viewer is limited
+// the server's memory and CPU time. The number of subscriptions, requests and frames of one viewer is limited
 // too. Slow or hostile clients do not make other viewers wait. Between the chunks of a long message, the server sends
 // other messages.
 func TestSubscriptionsOfACallerAreLimited(t *testing.T) {

@@ -11,7 +11,7 @@ import (
 // A watch that is cut resumes from its last resourceVersion, without a relist.
 //
 // Invariant: I40. Each reader gets each change once. All readers get the changes in the same order. A reader that
-// applies all changes has the present state.
+// applies all changes has the current state.
 //
 // Invariant: I3, I39.
 func TestWatchCutEverySecond(t *testing.T) {

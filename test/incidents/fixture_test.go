@@ -212,7 +212,7 @@ func (f *fixture) age() (time.Duration, error) {
 	return time.ParseDuration(*f.Age)
 }
 
-// resolveTimes replaces each text such as "ago 5m" by a time: in this example, five minutes before now.
+// resolveTimes replaces each text such as "ago 5m" with a time: in this example, five minutes before now.
 func resolveTimes(value any, now time.Time) any {
 	switch v := value.(type) {
 	case map[string]any:

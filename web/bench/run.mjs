@@ -297,7 +297,7 @@ async function main() {
       }
       // Also print the CPU time of the longest task. Its duration above includes time in which other processes ran.
       table.add(
-        `(${of}, and 5 s more: longest task by its own processor time)`,
+        `(${of}, and 5 s more: longest task by its own CPU time)`,
         "ms",
         await ownTime(page, () => change(5)),
         null,

@@ -32,7 +32,7 @@ func splitInvisible(s string) (out []piece) {
 	return out
 }
 
-// spellInvisible replaces invisible characters by their code points, for text without markup, such as a page title.
+// spellInvisible replaces invisible characters with their code points, for text without markup, such as a page title.
 func spellInvisible(s string) string {
 	var out strings.Builder
 	for s != "" {

@@ -322,7 +322,7 @@ func (c *Catalog) awaitRefresh(ctx context.Context, wait time.Duration) error {
 	case <-attempted:
 		return nil
 	case <-time.After(wait):
-		return nil // The API server is slow, so let the caller use the present list.
+		return nil // The API server is slow, so let the caller use the current list.
 	case <-ctx.Done():
 		return ctx.Err()
 	}

@@ -308,8 +308,8 @@ func TestSourcesAreReviewed(t *testing.T) {
 }
 
 // A verdict whose sentence is based only on its object has the source Own, and needs no permission for other objects.
-// If another object inherits the verdict, the source of the inherited verdict is the first object. Viewers then need a
-// permission for that object.
+// The source of an inherited verdict is the object from which it is inherited. Viewers need permission to read that
+// object.
 func TestVerdictFromOwnContentHasOnlySourceOwn(t *testing.T) {
 	for file, test := range map[string]struct {
 		kind            graph.Kind

@@ -35,7 +35,7 @@ func skippedKey(s *subject.Subject, p *corev1.Pod) *verdict.Verdict {
 	}
 	s.AddSource(subject.EventsRef, last.Namespace)
 	return s.ExplainBy(n, s.Own.Severity, s.Own.Reason, s.Own.Sentence+". The kubelet skips the key "+key+" of "+
-		n.String()+", because it is an invalid name of an environment variable")
+		n.String()+", because it is not a valid environment variable name")
 }
 
 // lackedKey returns the key that a container lacks according to its error, and the object n that contains this key. The

@@ -62,7 +62,7 @@ func repeated(s *subject.Subject) *verdict.Verdict {
 		isOK := n.ID != s.ID && n.Object.Verdict().Own().Severity() == verdict.OK
 		if isOK && isNewer(&n, &s.Neighbor) && !hasOwner(s, n.ID) && bytes.Equal(specOf(n.Object), spec) {
 			subject.Follow(s, &n)
-			return replacedBy(&n, subject.Superseded, "has done the same later")
+			return replacedBy(&n, subject.Superseded, "has the same spec, and succeeded later")
 		}
 	}
 	return nil

@@ -47,7 +47,7 @@ func runningSync(s *subject.Subject) *verdict.Verdict {
 	if operation.Phase != "Running" || subject.IsRemote(s) {
 		return nil
 	}
-	const effect = "The sync waits for "
+	const effect = "The sync is waiting for "
 	awaited, deleted := awaitedBy(s, operation.SyncResult.Resources)
 	if worst := s.Worst(awaited); worst != nil {
 		return s.Inherit(worst, verdict.Degraded, effect+worst.String()+": ")
@@ -59,7 +59,7 @@ func runningSync(s *subject.Subject) *verdict.Verdict {
 		v.Sentence = effect + deleted.String() + ", which does not exist"
 		return v
 	case strings.Contains(operation.Message, "Retrying attempt"):
-		return subject.ExplainAlone(s, verdict.Degraded, "SyncFailed", "The sync is repeated: "+operation.Message)
+		return subject.ExplainAlone(s, verdict.Degraded, "SyncFailed", "Argo CD is retrying the sync: "+operation.Message)
 	}
 	return nil
 }

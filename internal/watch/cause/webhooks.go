@@ -87,7 +87,10 @@ func groupsText(groups []string) string {
 	for _, group := range groups {
 		names = append(names, cmp.Or(group, "core"))
 	}
-	return " of " + strings.Join(names, ", ")
+	if len(names) == 1 {
+		return " in API group " + names[0]
+	}
+	return " in API groups " + strings.Join(names, ", ")
 }
 
 // definition explains a CustomResourceDefinition that cannot be deleted, or whose conversion webhook does not respond.

@@ -138,7 +138,7 @@ func (o *Object) RowSize() int { return int(o.verdictEnd) + 96 }
 // Verdict returns the verdict on the object. Callers must not change it.
 func (o *Object) Verdict() verdict.Packed { return o.data[o.cellsEnd:o.verdictEnd] }
 
-// WithOwnVerdict returns a copy of the object whose own verdict is replaced by own. The own verdict depends only on the
+// WithOwnVerdict returns a copy of the object with own instead of its own verdict. The own verdict depends only on the
 // object itself. If the object has also inherited a verdict from other objects, the copy keeps the inherited verdict.
 func (o *Object) WithOwnVerdict(own verdict.Packed) *Object {
 	if v := o.Verdict(); v.IsInherited() {
@@ -148,7 +148,7 @@ func (o *Object) WithOwnVerdict(own verdict.Packed) *Object {
 	return o.WithVerdict(own)
 }
 
-// WithVerdict returns a copy of the object with the verdict v instead of its present verdict.
+// WithVerdict returns a copy of the object with the verdict v instead of its current verdict.
 func (o *Object) WithVerdict(v verdict.Packed) *Object {
 	other := *o
 	other.data = slices.Concat(o.data[:o.cellsEnd], v, bodyOf(o))

@@ -35,7 +35,7 @@ func application(o object.Object, _ Status) result {
 		h.Status, h.Summary, h.reason = InProgress, "A resource of the Application is progressing", health
 		h.progress(o.Time("status", "health", "lastTransitionTime"), verdict.Degraded)
 	case health == "":
-		h.Status, h.hasNoSeverity, h.Summary = Current, true, "Not compared yet"
+		h.Status, h.hasNoSeverity, h.Summary = Current, true, "Argo CD has not compared it with its source yet"
 	}
 	return h
 }

@@ -94,7 +94,7 @@ func apiService(o object.Object, _ Status) result {
 			h.overdue = verdict.Failed // Without a reported availability, the API server sends no requests to the service.
 		}
 		h.promised = serveTime // Long enough: the API server checks each service every 30 seconds.
-		h.explainOverdue("Availability not reported", "the aggregator of the API server is possibly not running")
+		h.explainOverdue("Availability not reported", "the aggregator of the API server might not be running")
 		return h
 	default:
 		return result{Health: Health{Status: Failed, Summary: "Not available: " + c.Explanation()}, reason: c.Reason}

@@ -36,7 +36,7 @@ func job(o object.Object, _ Status) result {
 	case !o.Has("status", "startTime"):
 		h.Summary, h.reason = "Not started yet", "NotStarted"
 		h.progress(o.Created(), verdict.Degraded)
-		h.explainOverdue("Not started", jobController(o)+" is possibly not running")
+		h.explainOverdue("Not started", jobController(o)+" might not be running")
 	case active+succeeded+failed == 0 && builtin.StartsPods(o):
 		h.Summary, h.reason = "Started, but no pod has been created", "NoPods"
 		h.progress(o.Time("status", "startTime"), verdict.Degraded)
@@ -46,7 +46,7 @@ func job(o object.Object, _ Status) result {
 			h.progress(o.Time("status", "startTime"), verdict.Degraded)
 			h.promised, h.overdueReason = limit+reportTime, "DeadlineExceeded"
 			h.overdueSummary = fmt.Sprintf(
-				"Still running after its deadline of %s: %s is possibly not running", limit, jobController(o),
+				"Still running after its deadline of %s: %s might not be running", limit, jobController(o),
 			)
 		}
 	}

@@ -60,8 +60,8 @@ func horizontalPodAutoscaler(o object.Object, _ Status) result {
 		), nil
 		h.progress(o.Time("status", "lastScaleTime"), verdict.Degraded)
 		h.promised = mismatchTolerance
-		h.explainOverdue("Target is not scaled to the desired "+counted(desired, "replica"),
-			controllerManager+" is possibly not running")
+		h.explainOverdue("Target not scaled to the desired "+counted(desired, "replica"),
+			controllerManager+" might not be running")
 	}
 	if limited.Is("True") {
 		h.Details = append(h.Details, "Limited: "+limited.Explanation())

@@ -21,7 +21,7 @@ func persistentVolumeClaim(o object.Object, status Status) result {
 		if text := builtin.NotResized(o); text != "" {
 			h.progress(time.Time{}, verdict.Degraded)
 			h.reason = "NotResized"
-			h.explainOverdue(text, "the resizer of its CSI driver is possibly not running")
+			h.explainOverdue(text, "the resizer of its CSI driver might not be running")
 		}
 	case "Lost":
 		h.Status, h.Summary = Failed, "Bound volume "+o.Text("spec", "volumeName")+" is lost"
@@ -47,7 +47,7 @@ func persistentVolumeClaim(o object.Object, status Status) result {
 		case c.Kind == "Resizing", c.Kind == "ModifyingVolume":
 			h.Details = append(h.Details, "Being modified ("+c.Kind+")"+c.Suffix())
 		case c.Kind == "FileSystemResizePending":
-			h.Details = append(h.Details, "The file system is resized when a pod next uses the volume")
+			h.Details = append(h.Details, "The file system will be resized when a pod next uses the volume")
 			h.progress(c.ChangedAt, verdict.OK) // Package cause sets the severity: it knows whether a pod uses the volume.
 			h.overdueReason = c.Kind
 		case c.Kind == "ControllerResizeError", c.Kind == "NodeResizeError", c.Kind == "ModifyVolumeError":
@@ -96,7 +96,7 @@ func persistentVolume(o object.Object, status Status) result {
 		h.Status, h.Summary, h.reason = InProgress, "Not available yet", "Pending"
 		h.progress(cmp.Or(o.Time("status", "lastPhaseTransitionTime"), o.Created()), verdict.Failed)
 		h.promised = serveTime
-		h.explainOverdue("Not available", controllerManager+" is possibly not running")
+		h.explainOverdue("Not available", controllerManager+" might not be running")
 	}
 	return h
 }
@@ -117,7 +117,7 @@ func volumeAttachment(o object.Object, _ Status) result {
 	default:
 		h.Status, h.Summary, h.reason = InProgress, "Waiting to be attached to node "+node, "NotAttached"
 		h.progress(o.Created(), verdict.Degraded)
-		h.explainOverdue("Not attached to node "+node, "attacher "+o.Text("spec", "attacher")+" is possibly not running")
+		h.explainOverdue("Not attached to node "+node, "attacher "+o.Text("spec", "attacher")+" might not be running")
 	}
 	return h
 }

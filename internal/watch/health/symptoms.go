@@ -84,7 +84,7 @@ func (r *result) applyExpiry(o object.Object) {
 // explainUnobserved explains why the controller of a custom resource has not observed the latest spec for a long time.
 // It first names a problem in the status, because some controllers set observedGeneration only after a success.
 func (r *result) explainUnobserved(o object.Object) {
-	r.explainOverdue("Controller has not observed the latest spec", "it is possibly not running")
+	r.explainOverdue("Controller has not observed the latest spec", "it might not be running")
 	if s, ok := symptom.Of(o, false); ok {
 		r.overdueReason, r.overdueSummary = s.Reason, strings.TrimRight(s.Sentence, ".")+". "+r.overdueSummary
 	}

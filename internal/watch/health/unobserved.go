@@ -16,9 +16,9 @@ const controllerManager = "kube-controller-manager"
 // takes less than a second. The kubelet restarts a failed kube-controller-manager after at most 5 minutes.
 func (r *result) setUnobserved(o object.Object, startedAt time.Time, overdue verdict.Severity) {
 	r.progress(startedAt, overdue)
-	likely := controllerManager + " is possibly not running"
+	likely := controllerManager + " might not be running"
 	if !slices.Contains([]string{"", "apps", "autoscaling", "batch", "policy"}, o.Group()) {
-		likely = "it is possibly not running"
+		likely = "it might not be running"
 	}
 	r.explainOverdue("Controller has not observed the latest spec", likely)
 }

@@ -112,7 +112,7 @@ func (r *result) limitRollout(o object.Object, progressing object.Condition) {
 	r.startedAt, r.promised = progressing.UpdatedAt, deadline+reportTime
 	r.overdueReason = "ProgressDeadlineExceeded"
 	r.overdueSummary = fmt.Sprintf(
-		"%s. The progress deadline of %s was exceeded, but no controller has reported this: %s is possibly not running",
+		"%s. The progress deadline of %s was exceeded, but no controller has reported this: %s might not be running",
 		r.Summary, deadline, controllerManager,
 	)
 }

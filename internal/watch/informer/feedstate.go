@@ -158,7 +158,7 @@ func (s *feedState) listed(at time.Time, columnsMatch bool, pollReason string) (
 		return s.open && columnsMatch && s.set(status.Live, time.Now(), "")
 	}
 	isChanged = columnsMatch && s.set(status.Stale, time.Now(), pollReason)
-	// Clear Since, the start of the state Stale. This start can be long ago, but the rows are from the present list.
+	// Clear Since, the start of the state Stale. This start can be long ago, but the rows are from the current list.
 	s.status.Since = time.Time{}
 	return isChanged
 }

@@ -1,8 +1,8 @@
-// Package journal stores the present value of each key and a bounded history of changes. Readers read the changes
+// Package journal stores the current value of each key and a bounded history of changes. Readers read the changes
 // after a cursor, and get ErrGone if some were dropped.
 //
 // All readers get the same changes in the same order, each exactly once. A Snapshot plus all changes after its cursor
-// gives the present state. Waiting readers delay no writer.
+// gives the current state. Waiting readers delay no writer.
 package journal
 
 import (
@@ -276,7 +276,7 @@ func (j *Journal[K, V, M]) NextWithin(
 
 func noTimer() <-chan time.Time { return nil }
 
-// Get returns the present value of a key, whether the key exists, and the cursor after the newest change.
+// Get returns the current value of a key, whether the key exists, and the cursor after the newest change.
 func (j *Journal[K, V, M]) Get(key K) (V, bool, Cursor) {
 	j.mu.RLock()
 	defer j.mu.RUnlock()

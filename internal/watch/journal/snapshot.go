@@ -37,7 +37,7 @@ func (j *Journal[K, V, M]) snapshot() ([]Entry[K, V], Cursor, bool) {
 	return catchUp(entries, changed, j.state), j.Now(), true
 }
 
-// catchUp updates the entries of the changed keys to the present values. It reuses the array of entries.
+// catchUp updates the entries of the changed keys to the current values. It reuses the array of entries.
 func catchUp[K comparable, V any](entries []Entry[K, V], changed map[K]struct{}, present map[K]V) []Entry[K, V] {
 	if len(changed) == 0 {
 		return entries

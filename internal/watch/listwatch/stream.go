@@ -219,7 +219,7 @@ func (l *lineReader) next() ([]byte, error) {
 	return line, err
 }
 
-// shrink replaces the buffer by a small one after a list, unless the buffer already contains events after this list.
+// shrink replaces the buffer with a small one after a list, unless the buffer already contains events after this list.
 func (l *lineReader) shrink(source io.Reader) {
 	if l.r.Buffered() == 0 {
 		clear(l.lastLine)

@@ -91,7 +91,7 @@ func (t *columnar) add(o *compact.Object) error {
 }
 
 // appendTo appends the rows as JSON: {"ns":[..],"name":[..],"rv":[..],"created":[..],"verdict":[..],"cells":[..]}. A
-// verdict is "none", "ok" or an object. If all verdicts are "none", or all are "ok", the array is replaced by that
+// verdict is "none", "ok" or an object. If all verdicts are "none", or all are "ok", the array is replaced with that
 // word.
 func (t *columnar) appendTo(dst []byte) []byte {
 	for n, member := range []struct {

@@ -98,7 +98,7 @@ func (q *Query) first(ctx context.Context, reviewedAt time.Time) (*shared.Listin
 	scan := scanMemory(q.query, q.Filter, int64(q.Informer.Len()))
 	o.Options.AdjustMemory(scan)
 	found, total, now := q.Informer.First(q.Filter, q.query)
-	// Replace the reserved estimate (scan) by the actual memory of the list. If scan is 0, the list is shared with other
+	// Replace the reserved estimate (scan) with the actual memory of the list. If scan is 0, the list is shared with other
 	// readers, and this query reserves no memory.
 	if scan > 0 {
 		o.Options.AdjustMemory(shared.ListedMemory*int64(cap(found.Objects)) - scan)

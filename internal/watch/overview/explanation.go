@@ -84,8 +84,7 @@ func Explain(
 		b.addAffected(e, &self)
 		e.Related = b.related(id)
 	case b.filters[id.Kind] == nil:
-		b.note(fmt.Sprintf("The cause of the state of %s objects, and what they "+
-			"affect, are not examined.", object.Kind))
+		b.note(fmt.Sprintf("The causes and effects of problems of %s objects are not examined.", object.Kind))
 	}
 	e.Unexamined = b.result.Unexamined
 	return e, ctx.Err()

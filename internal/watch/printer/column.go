@@ -118,7 +118,7 @@ func markRelative(columns []Column, resource string, dates map[string]string) []
 	return columns
 }
 
-// ElapsedText returns the text that is displayed for a cell at the time now. It replaces timestamps by elapsed time.
+// ElapsedText returns the text that is displayed for a cell at the time now. It replaces timestamps with elapsed time.
 func (c *Column) ElapsedText(cell string, now time.Time) string {
 	if !c.Relative {
 		return cell
@@ -142,7 +142,7 @@ var elapsedPattern = regexp.MustCompile(`^(?:(\d+) \()?((?:\d+[ydhms]){1,2})(?: 
 // futureDuration is what duration.HumanDuration prints for a time in the future. Such times occur if clocks differ.
 const futureDuration = "<invalid>"
 
-// Resolve replaces the elapsed time in a cell by the timestamp from the object. The timestamp is more precise.
+// Resolve replaces the elapsed time in a cell with the timestamp from the object. The timestamp is more precise.
 func (c *Column) Resolve(cell string, object []byte, created, now time.Time) string {
 	m := elapsedPattern.FindStringSubmatchIndex(cell)
 	if m == nil && cell == futureDuration {

@@ -8,7 +8,7 @@ import (
 )
 
 // Shown returns an object with only the texts that the viewer may see. If the viewer may not read the cause of an
-// inherited verdict, Shown replaces the verdict's texts by those of the object's own verdict.
+// inherited verdict, Shown replaces the verdict's texts with those of the object's own verdict.
 func (f *Filter) Shown(o *compact.Object) *compact.Object {
 	if !f.HidesCauses || o == nil || !o.Verdict().IsInherited() {
 		return o

@@ -63,7 +63,7 @@ func (w *Window) Sort() string { return w.order }
 // Request returns the newest request for a range.
 func (w *Window) Request() *RangeRequest { return w.requested.Load() }
 
-// ReplaceRequest replaces the request of the window by replacement, but only if the present request is still expected.
+// ReplaceRequest sets the request of the window to replacement, but only if the current request is still expected.
 // If the window was moved and has a newer request, ReplaceRequest changes nothing and returns false.
 func (w *Window) ReplaceRequest(expected, replacement *RangeRequest) bool {
 	return w.requested.CompareAndSwap(expected, replacement)

@@ -214,7 +214,7 @@ func (r *Ranking) update(ctx context.Context) error {
 		if r.apply(rows, changes) {
 			r.rows = rows
 			// If apply returns false, r.rows stays nil, and the list is built again. apply returns false if the order
-			// has changed, or if the list lacks a row to remove: the journal replaced the object of this row by an
+			// has changed, or if the list lacks a row to remove: the journal replaced the object of this row with an
 			// equal version, without a Change.
 		}
 	}
@@ -291,7 +291,7 @@ func (r *Ranking) addToCounts(o *compact.Object, n int) {
 	r.counts.bySeverity[o.Verdict().Severity()] += n
 }
 
-// removalReason returns why a row is no longer on a page, and the present version of its object unless the object is
+// removalReason returns why a row is no longer on a page, and the current version of its object unless the object is
 // gone. It is safe for concurrent use.
 func (r *Ranking) removalReason(row *Row) (string, *compact.Object) {
 	now, ok, _ := r.informer.Get(informer.Key(row.Object.Namespace(), row.Object.Name()))

@@ -7,7 +7,7 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/jsonscan"
 )
 
-// walker redacts one object in one pass. For each value from the object down to the present value, it records which
+// walker redacts one object in one pass. For each value from the object down to the current value, it records which
 // step of each rule is the next to match.
 type walker struct {
 	rules []Rule

@@ -99,7 +99,7 @@ func TestChangeRejectsInvalidMembers(t *testing.T) {
 		{"a member is removed twice", []member{first, second}, []member{first, first}, nil},
 		{"an added member exists", []member{first}, nil, []member{first}},
 		{"a member is added twice", nil, nil, []member{first, first}},
-		{"a member is replaced by two", []member{first}, []member{first}, []member{first, first}},
+		{"a member is replaced with two", []member{first}, []member{first}, []member{first, first}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			if sortedlist.New(slices.Clone(test.members), compare).Change(test.removed, test.added) {

@@ -80,7 +80,7 @@ func (w *window) begin(ctx context.Context) ([]byte, error) {
 	return w.fullMessage(columns)
 }
 
-// fixRange replaces a request for the rows around an object by a request for the page's range, so that the window keeps
+// fixRange changes a request for the rows around an object to a request for the page's range, so that the window keeps
 // this range even if the object's row moves.
 func (w *window) fixRange(request *query.RangeRequest, page *ranking.Page) *query.RangeRequest {
 	if request.Around == "" {
@@ -157,7 +157,7 @@ func (w *window) pause(ctx context.Context) error {
 	}
 }
 
-// update returns the differences between the sent and the present rows. The first change was at changedAt.
+// update returns the differences between the sent and the current rows. The first change was at changedAt.
 func (w *window) update(ctx context.Context, changedAt time.Time) ([]byte, error) {
 	c, request := w.client, w.requested.Request()
 	now, err := w.ranking.View(ctx, request)

@@ -98,6 +98,6 @@ func (t *table) itemText(o *watch.Item) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("encode the cells of %s: %w", o.Name(), err)
 	}
-	// The cells are the last member of the row. Replace them by the selected cells.
+	// The cells are the last member of the row. Replace them with the selected cells.
 	return append(append(row[:len(row)-len(o.Cells())-1], text...), '}'), nil
 }

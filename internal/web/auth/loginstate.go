@@ -75,7 +75,7 @@ func (s *loginStates) decrypt(encrypted string) (w loginState, err error) {
 	}
 	if len(s.used) >= maxUsedStates {
 		return loginState{}, status.Unavailablef("Login cannot be checked",
-			"Too many logins within minutes; try again later.")
+			"Too many logins in a short time; try again later.")
 	}
 	s.used[w.State] = w.Expires
 	return w, nil

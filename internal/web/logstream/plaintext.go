@@ -5,7 +5,7 @@ import (
 	"unicode/utf8"
 )
 
-// plainText removes escape sequences from a log, and replaces invalid characters by U+FFFD. A newline ends any escape
+// plainText removes escape sequences from a log, and replaces invalid characters with U+FFFD. A newline ends any escape
 // sequence, so that an unfinished sequence cannot hide later lines.
 type plainText struct {
 	state   escapeState

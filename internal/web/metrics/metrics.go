@@ -64,7 +64,7 @@ func newCollector(status func() watch.WatchStatus, sockets func() int, shares fu
 		scriptErrorsDesc: newDesc("health_script_errors_total",
 			"Runs of a health script that failed, took too long or had an invalid result."),
 		stateDesc: prometheus.NewDesc("glasshouse_informer_state",
-			"1 for the present state of the watch, else 0. With the scope fields: the number of watches in the state.",
+			"1 for the current state of the watch, else 0. With the scope fields: the number of watches in the state.",
 			append(labels, "state"), nil),
 	}
 	for _, f := range informerMetrics() {

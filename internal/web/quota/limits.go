@@ -1,4 +1,4 @@
-// Package quota limits the requests, connections, WebSockets, log streams, processor time and memory that clients of a
+// Package quota limits the requests, connections, WebSockets, log streams, CPU time and memory that clients of a
 // server use. Each limit applies to an address, a user, a share link, or all clients together.
 package quota
 

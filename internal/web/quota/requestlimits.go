@@ -91,7 +91,7 @@ func (q *Limits) maxInFlight() int64 {
 }
 
 // requestLease contains the lease that counts a request toward its limits. When the sender is identified, ChargeCaller
-// replaces this lease by one for the limits of the sender.
+// replaces this lease with one for the limits of the sender.
 type requestLease struct{ lease *limit.Lease }
 
 type requestLeaseKey struct{}

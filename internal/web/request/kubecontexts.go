@@ -55,7 +55,7 @@ func (a *ActiveCluster) SwitchTo(ctx context.Context, name string) error {
 	if !slices.ContainsFunc(all, func(kubeContext Context) bool { return kubeContext.Name == name }) {
 		return &Problem{
 			Title: "No such context", Status: http.StatusNotFound,
-			Detail: fmt.Sprintf("The kubeconfig, which was just read again, has no context %.253q.", name),
+			Detail: fmt.Sprintf("The current kubeconfig has no context %.253q.", name),
 		}
 	}
 	if err := a.contexts.Switch(ctx, name); err != nil {

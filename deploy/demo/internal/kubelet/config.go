@@ -64,7 +64,7 @@ spec:
   forwards: [{ports: [8080], target: {address: 127.0.0.1, port: %d}}]
 `
 
-// expand replaces each line @name by the text of fragments/name.yaml, because kwok's stages cannot share text.
+// expand replaces each line @name with the text of fragments/name.yaml, because kwok's stages cannot share text.
 func expand(text string) (string, error) {
 	var out strings.Builder
 	for line := range strings.Lines(text) {

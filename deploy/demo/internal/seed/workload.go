@@ -94,7 +94,7 @@ func firstNonEmpty(names ...string) string {
 	return names[max(0, slices.IndexFunc(names, func(name string) bool { return name != "" }))]
 }
 
-// resolveTimes replaces relative times, such as "ago 36h", by absolute times. The files contain relative times, because
+// resolveTimes replaces relative times, such as "ago 36h", with absolute times. The files have relative times, because
 // absolute ones would soon be too old.
 func resolveTimes(fields map[string]any, now time.Time) error {
 	for key, value := range fields {

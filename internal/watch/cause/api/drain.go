@@ -96,7 +96,7 @@ func protectedPod(s *subject.Subject, n *neighbor.Neighbor, p *corev1.Pod) *verd
 		}
 		if o := neighbor.Decode[policy.PodDisruptionBudget](budget.Object); blocks(&o, p) {
 			subject.Follow(s, &budget)
-			return s.ExplainBy(&budget, verdict.Degraded, "", s.Name(&budget)+" permits no eviction of "+s.Name(n))
+			return s.ExplainBy(&budget, verdict.Degraded, "", s.Name(&budget)+" blocks the eviction of "+s.Name(n))
 		}
 	}
 	const annotation = "karpenter.sh/do-not-disrupt"

@@ -79,8 +79,8 @@ func Rejected(s *subject.Subject, p *corev1.Pod, text string) *verdict.Verdict {
 }
 
 // limitOf describes the limit of a priority level. It returns "" if the limit is possibly not the reason for a
-// rejection. A level that permits no concurrent requests rejects all requests. Any other level is possibly in order, so
-// its limit counts only if the level is for the requests of certain accounts (isDedicated).
+// rejection. A level that permits no concurrent requests rejects all requests. The limit of any other level can be
+// correct, so it counts only if the level is for the requests of certain accounts (isDedicated).
 func limitOf(n *neighbor.Neighbor, isDedicated bool) string {
 	level := neighbor.Decode[flowcontrol.PriorityLevelConfiguration](n.Object)
 	limited := level.Spec.Limited

@@ -35,7 +35,7 @@ func WithoutSelector(s *subject.Subject) *verdict.Verdict {
 		switch {
 		case path == "":
 			return s.ExplainBy(&n, s.Own.Severity, s.Own.Reason, subject.Sentences(s.Own.Sentence, n.String()+
-				" defines no labelSelectorPath for the scale, so the autoscaler cannot find the pods of "+target.String()))
+				" sets no labelSelectorPath in its scale subresource, so the autoscaler cannot find the pods of "+target.String()))
 		case textAt(&target, path) == "":
 			s.AddSource(n.Resource, "")
 			return s.ExplainBy(&target, s.Own.Severity, s.Own.Reason,

@@ -33,9 +33,9 @@ const (
 var noAnswer = regexp.MustCompile(`context deadline exceeded|Client\.Timeout exceeded|i/o timeout|` +
 	`connect: (?:network is unreachable|no route to host|connection timed out)`)
 
-// BlockedWebhook explains why calls of a webhook fail although its pods are ready: network policies permit connections
-// to them at most from pods of their namespace, so not from the API server. Some network plugins still permit these, so
-// an event must report repeated failed calls since the pods are ready.
+// BlockedWebhook explains why calls of a webhook fail although its pods are ready: network policies allow connections
+// only from the pods' own namespace, so not from the API server. Some network plugins ignore such policies for the API
+// server, so an event must also report repeated failed calls since the pods are ready.
 func BlockedWebhook(
 	s *subject.Subject, webhook string, service *neighbor.Neighbor, severity verdict.Severity,
 ) *verdict.Verdict {

@@ -60,8 +60,8 @@ func notLocal(
 	if len(local) > 0 {
 		return c.byServer(c.worst(local), n)
 	}
-	return c.explainWith(n, fmt.Sprintf("%s has the internal traffic policy Local, so it forwards connections of this "+
-		"pod only to pods on node %s, but none of its ready pods is there", n, node))
+	return c.explainWith(n, fmt.Sprintf("%s has the internal traffic policy Local, so it routes connections from this "+
+		"pod only to pods on node %s, but has no ready pod there", n, node))
 }
 
 // withoutAPI explains the pod by a network policy that permits no connections to the API server n. The API server is
@@ -71,7 +71,7 @@ func withoutAPI(c *client, n *neighbor.Neighbor) *verdict.Verdict {
 	for _, of := range neighbor.Decode[corev1.Service](n.Object).Spec.Ports {
 		ports = append(ports, port{of.Port, corev1.ProtocolTCP}, port{of.TargetPort.IntVal, corev1.ProtocolTCP})
 	}
-	effect := " permits no connections of this pod to " + c.Name(n)
+	effect := " does not allow connections from this pod to " + c.Name(n)
 	return c.confined(effect, n, func(p networking.NetworkPolicyPort) bool {
 		return slices.ContainsFunc(ports, func(at port) bool {
 			return at.isIn([]networking.NetworkPolicyPort{p}, &corev1.Pod{})

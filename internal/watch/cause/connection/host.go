@@ -68,8 +68,8 @@ func hosts(text string) (found []string, isSure bool) {
 	}), false
 }
 
-// FailedHosts returns the host names in the last error about a connection in a text, or in the last error with a 5xx
-// status, if they are certain.
+// FailedHosts returns the host names in the last connection error of a text, or else in its last 5xx error. It returns
+// only names that sureHost matches.
 func FailedHosts(text string) []string {
 	for _, pattern := range []*regexp.Regexp{noConnection, serverError} {
 		if found, isSure := hosts(errorIn(text, pattern)); isSure {

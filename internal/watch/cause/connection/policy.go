@@ -211,9 +211,9 @@ func (c *client) blocked(n *neighbor.Neighbor, text string) *verdict.Verdict {
 	switch isNil := func(by *neighbor.Neighbor) bool { return by == nil }; {
 	case len(incoming) == 0:
 	case !slices.ContainsFunc(incoming, isNil):
-		by, effect = incoming[0], " permits no connections from this pod to "+n.String()+servicePort(c, incoming[0], n)
+		by, effect = incoming[0], " does not allow connections from this pod to "+n.String()+servicePort(c, incoming[0], n)
 	case !slices.ContainsFunc(outgoing, isNil):
-		by, effect = outgoing[0], " permits no connections of this pod to "+n.String()
+		by, effect = outgoing[0], " does not allow connections from this pod to "+n.String()
 	}
 	if by == nil || hasOtherPolicies(c.Subject, c.ID.Namespace(), []corev1.Pod{c.pod}) ||
 		hasOtherPolicies(c.Subject, n.ID.Namespace(), servers) {
@@ -307,7 +307,7 @@ func withoutDNS(c *client, _ string) *verdict.Verdict {
 	if isLocal {
 		return nil
 	}
-	return c.confined(" permits no DNS requests of this pod", nil, func(p networking.NetworkPolicyPort) bool {
+	return c.confined(" does not allow DNS requests from this pod", nil, func(p networking.NetworkPolicyPort) bool {
 		return p.Protocol != nil && *p.Protocol == corev1.ProtocolUDP
 	})
 }

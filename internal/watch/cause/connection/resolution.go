@@ -129,12 +129,12 @@ func (c *client) unpublished(service *neighbor.Neighbor, host string) *verdict.V
 	case !subject.IsSelectedBy(c.Subject, service.ID):
 		return c.unreachable(service, host, "")
 	}
-	peers, why := waitingPeers(c, service, host), "none of its pods is ready: the pods possibly wait for each other"
+	peers, why := waitingPeers(c, service, host), "none of its pods is ready: the pods might be waiting for each other"
 	switch peers {
 	case 0:
 		return nil
 	case 1:
-		why = "its only pod is not ready: the pod possibly waits for itself"
+		why = "its only pod is not ready: the pod might be waiting for itself"
 	}
 	return c.explainWith(service, service.String()+" does not publish the addresses of pods that are not ready "+
 		"(publishNotReadyAddresses), and "+why)

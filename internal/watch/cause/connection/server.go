@@ -54,9 +54,9 @@ type chain struct {
 // maxChain limits the number of pods in a chain. A longer chain counts as a cycle.
 const maxChain = 10
 
-// beyond explains a pod whose server cannot connect to another server: it explains the pod by that other server. The
-// parameter server is a pod of the Service via. beyond starts from the own error of this pod, not from a verdict that
-// this pod inherits. If the servers form a cycle, no pod is the cause, and v is nil.
+// beyond follows a chain of failed connections: if the pod's server cannot connect to another server, that other one is
+// the cause. The parameter server is a pod of the Service via. beyond starts from the own error of this pod, not
+// from a verdict that this pod inherits. If the servers form a cycle, no pod is the cause, and v is nil.
 func (c *client) beyond(server, via *neighbor.Neighbor) (v *verdict.Verdict, isCycle bool) {
 	if len(c.chain.pods) == maxChain || slices.Contains(c.chain.pods, server.ID) {
 		c.chain.isCyclic = true

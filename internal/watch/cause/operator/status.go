@@ -22,7 +22,7 @@ var (
 	missingInText = regexp.MustCompile(`"reason":"[A-Za-z]+(?:Missing|NotFound|NotExist)"`)
 )
 
-// isPaused reports whether a person has stopped the controller of the subject.
+// isPaused reports whether the subject is paused: a person made its controller ignore it.
 func isPaused(s *subject.Subject) bool {
 	return symptom.HasPausedController(neighbor.Decode[map[string]any](s.Object))
 }
@@ -86,8 +86,8 @@ func withoutStatus(s *subject.Subject) *verdict.Verdict {
 			return nil
 		}
 		s.AddSource(owner.Resource, owner.ID.Namespace())
-		sentence := "Its controller" + classOf(o.Metadata.Annotations) + " has not written a status, and " +
-			s.Name(&owner) + " waits for it: the controller is possibly not running"
+		sentence := "Its controller" + classOf(o.Metadata.Annotations) + " has not written a status, which " +
+			s.Name(&owner) + " needs: the controller might not be running"
 		return s.Explain(verdict.Degraded, "NoStatus", sentence, nil)
 	}
 	return nil

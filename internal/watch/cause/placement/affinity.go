@@ -54,8 +54,8 @@ func excluded(s *subject.Subject, p *corev1.Pod) *verdict.Verdict {
 	return nil
 }
 
-// isExcluded reports whether existing pods exclude a pod from some nodes. It returns false if a resource is missing on
-// more nodes than these, because the missing resource is then the main problem. It also returns false if a node is
+// isExcluded reports whether existing pods exclude a pod from some nodes. It returns false if more nodes lack a
+// resource than are excluded, because the missing resource is then the main problem. It also returns false if a node is
 // lost: the existing pods did not change, so the lost node can be the main problem.
 func isExcluded(message string) bool {
 	found := excludedPattern.FindStringSubmatch(message)

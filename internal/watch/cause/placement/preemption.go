@@ -55,8 +55,8 @@ func Preempted(s *subject.Subject, worst *neighbor.Neighbor, v *verdict.Verdict)
 	return v
 }
 
-// isPreemption reports whether an event describes the preemption of a pod of the subject before a given time. The
-// preempted pod must not exist any more.
+// isPreemption reports whether an event describes the preemption of a pod of the subject before a given time. It
+// returns false while the preempted pod still exists.
 func isPreemption(s *subject.Subject, n *neighbor.Neighbor, before time.Time) bool {
 	e := neighbor.Decode[corev1.Event](n.Object)
 	name, ok := strings.CutPrefix(e.InvolvedObject.Name, s.ID.Name()+"-")

@@ -190,7 +190,7 @@ func overdueClaim(s *subject.Subject, likely string) *verdict.Verdict {
 	return subject.ExplainAlone(s, verdict.Failed, s.Own.Reason, problem+": "+likely)
 }
 
-// claimedVolume explains a claim that names a volume which belongs to another claim, or to a deleted one.
+// claimedVolume explains a claim that names a volume which has a claimRef to another claim, or to a deleted one.
 func claimedVolume(s *subject.Subject, o *corev1.PersistentVolumeClaim) *verdict.Verdict {
 	if o.Spec.VolumeName == "" {
 		return nil
@@ -203,9 +203,9 @@ func claimedVolume(s *subject.Subject, o *corev1.PersistentVolumeClaim) *verdict
 	var sentence string
 	switch {
 	case owner.Namespace != o.Namespace || owner.Name != o.Name:
-		sentence = n.String() + " belongs to another claim, " + owner.Namespace + "/" + owner.Name
+		sentence = n.String() + " has a claimRef to another claim, " + owner.Namespace + "/" + owner.Name
 	case owner.UID != "" && owner.UID != o.UID:
-		sentence = n.String() + " still belongs to a deleted claim of this name"
+		sentence = n.String() + " still has a claimRef to a deleted claim with this name"
 	default:
 		return nil
 	}
@@ -289,7 +289,7 @@ func waitingForPod(
 		if v := outsideTopologies(s, o, class, &p); v != nil {
 			return v
 		}
-		return s.Explain(verdict.Degraded, own.Reason, "Waits for pod "+p.Name+": "+own.Why(),
+		return s.Explain(verdict.Degraded, own.Reason, "Waiting for pod "+p.Name+": "+own.Why(),
 			&verdict.Cause{Object: neighbor.ObjectOf(&pods[n]), Sentence: own.Why()})
 	}
 	return nil

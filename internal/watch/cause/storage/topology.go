@@ -29,7 +29,7 @@ func outsideTopologies(
 	s.AddSource("core/v1/nodes", "")
 	s.AddSource(subject.PodsRef, s.ID.Namespace())
 	return s.ExplainBy(n, verdict.Degraded, corev1.PodReasonUnschedulable, fmt.Sprintf(
-		"%s allows volumes only in %s, but no node that pod %s can use is there", n, places(class.AllowedTopologies), p.Name))
+		"%s allows volumes only in %s, but pod %s cannot run on any node there", n, places(class.AllowedTopologies), p.Name))
 }
 
 // isIn reports whether a node has the labels of one of the topologies.

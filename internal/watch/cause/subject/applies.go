@@ -119,8 +119,8 @@ func (s *Subject) stillApplies(n *neighbor.Neighbor) bool {
 }
 
 // isAboutContent reports whether n has a problem because of the content or the permissions of the object root (such as
-// the ports of a Service), although root itself has no problem. Such a cause never inherits from n, so the two objects
-// cannot keep each other's verdict forever.
+// the ports of a Service), although root itself has no problem. Such a cause never inherits from n, so the two
+// verdicts cannot depend on each other.
 func isAboutContent(n *neighbor.Neighbor, root *verdict.Cause) bool {
 	switch root.Kind {
 	case "ConfigMap", "Secret", "Service", "ServiceAccount", "StorageClass", "Role", "ClusterRole", "RoleBinding",
@@ -133,8 +133,8 @@ func isAboutContent(n *neighbor.Neighbor, root *verdict.Cause) bool {
 // maxSteps limits how many objects isReported follows on the path of an inherited verdict.
 const maxSteps = 5
 
-// isReported reports whether the object that first reported a cause still has a problem. The cause itself can be
-// without a problem, for example a policy that denies pods.
+// isReported follows the path of n's inherited verdict to the object with the original problem, and reports whether it
+// still has this problem. The cause itself, for example a policy that denies pods, can be healthy.
 func isReported(s *Subject, n *neighbor.Neighbor, root *verdict.Cause) bool {
 	for range maxSteps {
 		if n.Object == nil {

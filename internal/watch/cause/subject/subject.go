@@ -156,7 +156,7 @@ func (s *Subject) Name(n *neighbor.Neighbor) string {
 func (s *Subject) MissingCause(n *neighbor.Neighbor) *verdict.Cause {
 	sentence := s.Name(n) + " does not exist"
 	if n.Resource == "" {
-		sentence = fmt.Sprintf("%s is needed, but the cluster does not have the kind %s in the API group %s",
+		sentence = fmt.Sprintf("%s is required, but the cluster does not serve kind %s of API group %s",
 			s.Name(n), n.ID.Kind.Kind, n.ID.Group)
 	}
 	return &verdict.Cause{Object: neighbor.ObjectOf(n), Sentence: sentence, Missing: true}

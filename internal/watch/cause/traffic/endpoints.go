@@ -87,8 +87,8 @@ func noSlices(s *subject.Subject) *verdict.Verdict {
 		noEndpoints+"it has no selector, and no EndpointSlice has endpoints for it", nil)
 }
 
-// isUserMade reports whether the subject has no owner, no finalizer, and no label or annotation with the domain of a
-// product. If it has one of these, a service mesh, for example, can find its endpoints elsewhere.
+// isUserMade reports whether a person probably created the Service: it has no owner, no finalizer, and no label or
+// annotation with the domain of a product. A product, such as a service mesh, can manage its endpoints itself.
 func isUserMade(s *subject.Subject) bool {
 	o := neighbor.Decode[corev1.Service](s.Object)
 	if len(o.OwnerReferences) > 0 || len(o.Finalizers) > 0 {
@@ -172,15 +172,15 @@ func unservedPorts(s *subject.Subject, o *corev1.Service, all []discovery.Endpoi
 	case 0:
 		has = "no ports"
 	case 1:
-		has = "only the port " + offered[0]
+		has = "only port " + offered[0]
 	}
 	problem := "Service port %s has no endpoints"
 	if len(missing) > 1 {
 		problem = "Service ports %s have no endpoints"
 	}
 	return s.Explain(severity, noSuchPort, fmt.Sprintf(
-		problem+": the EndpointSlices of the Service have %s. Name and protocol of a port must be the same in the Service "+
-			"and in its EndpointSlices", strings.Join(missing, ", "), has), nil)
+		problem+": the EndpointSlices of the Service have %s. The port name and protocol must match in the "+
+			"Service and its EndpointSlices", strings.Join(missing, ", "), has), nil)
 }
 
 // offeredPorts returns the texts of the ports of EndpointSlices, sorted, and each only once.
@@ -202,7 +202,7 @@ func offeredPorts(all []discovery.EndpointSlice) (offered []string) {
 	return slices.Compact(offered)
 }
 
-// portText returns the name and the protocol of a port, such as "web" (TCP).
+// servicePortText returns the name, or else the number, and the protocol of a Service's port.
 func servicePortText(p *corev1.ServicePort) string {
 	if p.Name == "" {
 		return fmt.Sprintf("%d (%s, unnamed)", p.Port, cmp.Or(p.Protocol, corev1.ProtocolTCP))
@@ -210,6 +210,7 @@ func servicePortText(p *corev1.ServicePort) string {
 	return portText(p.Name, p.Protocol)
 }
 
+// portText returns the name and the protocol of a port, such as "web" (TCP).
 func portText(name string, protocol corev1.Protocol) string {
 	text := "unnamed"
 	if name != "" {

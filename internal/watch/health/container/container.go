@@ -107,7 +107,7 @@ func RunsOn(all []Container) (sentence string, completedAt time.Time) {
 	if completed == "" || running == "" {
 		return "", time.Time{}
 	}
-	return fmt.Sprintf("Container %s completed, container %s still runs", completed, running), completedAt
+	return fmt.Sprintf("Container %s completed, but container %s is still running", completed, running), completedAt
 }
 
 // Reason returns the code of a failure, such as CrashLoopBackOff or OOMKilled.

@@ -1,4 +1,4 @@
-// Package onset finds when the present problem of an object began, from the times in its status.
+// Package onset finds when the current problem of an object began, from the times in its status.
 package onset
 
 import (
@@ -12,7 +12,7 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/health/symptom"
 )
 
-// Of returns when the present problem of an object began. text is the JSON text of the object. If the time is
+// Of returns when the current problem of an object began. text is the JSON text of the object. If the time is
 // unknown, Of returns the zero Time. The object must have a problem, because Of does not evaluate its health.
 func Of(text []byte) time.Time {
 	o, err := object.Read(text)

@@ -16,8 +16,8 @@ var (
 		"`" + `]? is (inactive|not active|not ready|suspended|stopped|paused)\b`)
 )
 
-// HasPausedController reports whether a person has stopped the controller of an object. The object then keeps its
-// state.
+// HasPausedController reports whether an object is paused: a person made its controller ignore it. The object then
+// keeps its state.
 func HasPausedController(o map[string]any) bool {
 	metadata := members(o).child("metadata")
 	for _, list := range []members{metadata.child("annotations"), metadata.child("labels")} {

@@ -1,4 +1,4 @@
-// Detects values that the server replaced by "(masked)", such as the data of Secrets.
+// Detects values that the server replaced with "(masked)", such as the data of Secrets.
 
 import { isObject } from "./paths.ts";
 import type { JsonObject } from "../net/wire.ts";

@@ -3,7 +3,8 @@
 import { FrozenOrder } from "./frozen-order.ts";
 import { compareRanks, naturalKey, rank, type Rank, type Sort } from "./sort.ts";
 import { changedEntry, entryOf, keyOf, type Entry, type RowSource } from "./row-source.ts";
-import { severities, severityMatcher, type CountedSeverity } from "./severity.ts";
+import { severityMatcher, type CountedSeverity } from "./severity.ts";
+import { severities } from "../net/verdict.ts";
 import type { Column, Message, Severity } from "../net/wire.ts";
 
 // The work that is due before rows are displayed. "filter" includes "merge". "all" includes "filter", and also sorting.

@@ -1,9 +1,7 @@
 // The severities of the server's verdicts on objects, and what the page derives from them.
 
+import { severities } from "../net/verdict.ts";
 import type { Severity, Verdict } from "../net/wire.ts";
-
-/** All severities, the least severe first. */
-export const severities = ["none", "ok", "progressing", "degraded", "failed"] as const;
 
 /** The severities that the counts of a list show, the worst first. */
 export const countedSeverities = ["failed", "degraded", "progressing"] as const;

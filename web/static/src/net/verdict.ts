@@ -1,7 +1,9 @@
 // Reads the verdicts (health of objects) in messages of the server.
 
-import { severities } from "../model/severity.ts";
 import type { Severity, Verdict } from "./wire.ts";
+
+/** All severities, the least severe first. */
+export const severities = ["none", "ok", "progressing", "degraded", "failed"] as const;
 
 const plain = Object.fromEntries(
   severities.map((severity) => [severity, { severity, reason: "", sentence: "" }]),

@@ -120,7 +120,7 @@ export class PaletteSearch {
       return { items: context.commands.filter((c) => c.label === "Keyboard shortcuts").map(commandItem), words: "" };
     if (word === "home")
       return { items: context.commands.filter((c) => c.label === "Home").map(commandItem), words: "" };
-    // As in k9s, ":ns shop" selects a namespace for the present list.
+    // As in k9s, ":ns shop" selects a namespace for the current list.
     if (["ns", "namespace", "namespaces"].includes(word) && ns !== "" && context.view !== null) {
       const items = this.namespaces(ns, context);
       return { items, words: items.length === 0 ? `No namespaces match “${ns}”.` : "" };

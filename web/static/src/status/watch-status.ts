@@ -62,7 +62,7 @@ const unknownText = "–";
 function cells(c: Fields): string[] {
   const listed = c["state"] === "live" || c["state"] === "stale";
   const [objects, cache, lists] = [number(c["objects"]), number(c["cacheBytes"]), number(c["lists"])];
-  // Keep the timestamp in the text. When the page shows the text, it replaces timestamps by ages.
+  // Keep the timestamp in the text. When the page shows the text, it replaces timestamps with ages.
   const last = timestampText(c["lastEvent"]);
   // Formats a number that the server counts from the first successful list on. Until then, the number is unknown.
   const since = (n: number): string => (lists > 0 ? formatInteger(n) : unknownText);

@@ -38,7 +38,7 @@ export function formatAges(wire: string, now: number): string {
 }
 
 /**
- * Replaces timestamps by ages. If a timestamp is in the future, and the word "ago" follows it, replaces the timestamp
+ * Replaces timestamps with ages. If a timestamp is in the future, and the word "ago" follows it, replaces the timestamp
  * and the word by a text such as "in 5m".
  */
 export function formatAgesInSentence(wire: string, now: number): string {

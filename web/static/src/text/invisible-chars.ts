@@ -34,7 +34,7 @@ export function splitInvisible(text: string): TextPart[] {
     : [...shownParts, { text: parts.slice(2 * maxRuns).join(""), codePoints: "" }];
 }
 
-/** Replaces invisible characters by their code points. Used where only plain text is possible, such as in tooltips. */
+/** Replaces invisible characters with their code points, where only plain text is possible, such as in tooltips. */
 export const escapeInvisible = (text: string): string =>
   hasInvisible(text) ? text.replace(invisibleGlobal, (run) => `[${codePointsOf(run)}]`) : text;
 

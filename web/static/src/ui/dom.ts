@@ -32,7 +32,7 @@ function invisibleSpan(text: string, codePoints: string): HTMLElement {
   return e;
 }
 
-// Replaces invisible characters by the text of their code points, because an attribute cannot contain elements.
+// Replaces invisible characters with the text of their code points, because an attribute cannot contain elements.
 const attributeText = (name: string, value: string): string =>
   name === "title" || name === "aria-label" ? escapeInvisible(value) : value;
 

@@ -83,7 +83,7 @@ export function TimedText({ format }: { format: (now: number) => string }) {
   return <>{shown.current.text}</>;
 }
 
-/** Renders a text in which each timestamp is replaced by its age. */
+/** Renders a text in which each timestamp is replaced with its age. */
 export const Age = ({
   wire,
   format = formatAgesInSentence,
@@ -142,7 +142,7 @@ const TextWithInvisible = memo(({ text }: { text: string }) => (
 ));
 
 // Preact calls this hook for each new element and text. In a text, the hook replaces invisible characters by elements
-// that show code points. In an attribute, it replaces them by code points as text.
+// that show code points. In an attribute, it replaces them with code points as text.
 options.vnode = (vnode: VNode<{ title?: unknown; "aria-label"?: unknown }>) => {
   const { type, props }: { type: unknown; props: unknown } = vnode;
   if (typeof props === "string") {

@@ -1,6 +1,7 @@
 // The object that explains the verdict on another object.
 
-import { isCounted, severities } from "../../model/severity.ts";
+import { isCounted } from "../../model/severity.ts";
+import { severities } from "../../net/verdict.ts";
 import { isTree, text } from "../facts/read.ts";
 import type { Verdict } from "../../net/wire.ts";
 import type { OwnedPod } from "../workload/workload-pods.ts";

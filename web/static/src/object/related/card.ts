@@ -1,7 +1,8 @@
 import { h } from "../../ui/dom.ts";
 import { formatInteger } from "../../text/format.ts";
 import type { TabHost } from "../tab.ts";
-import { countedSeverities, isCounted, severities } from "../../model/severity.ts";
+import { countedSeverities, isCounted } from "../../model/severity.ts";
+import { severities } from "../../net/verdict.ts";
 import { formatView, objectHref, defaultView } from "../../model/view.ts";
 import type { GraphNode, NodeState } from "./graph.ts";
 

@@ -1,7 +1,8 @@
 // Combines similar objects into one node of the graph, so that a large workload needs few cards. The ID of such a node
 // contains the ID of the objects' owner, so the node keeps its position when objects are added or deleted.
 
-import { isCounted, severities } from "../../model/severity.ts";
+import { isCounted } from "../../model/severity.ts";
+import { severities } from "../../net/verdict.ts";
 import type { Graph, GraphNode } from "./graph.ts";
 
 const minPods = 4; // a smaller number of pods is easier to read as cards of their own

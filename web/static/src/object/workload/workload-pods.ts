@@ -1,6 +1,7 @@
 // Follows the pods of a workload or Service, and the objects between them and the workload, such as ReplicaSets.
 
-import { isCounted, severities } from "../../model/severity.ts";
+import { isCounted } from "../../model/severity.ts";
+import { severities } from "../../net/verdict.ts";
 import type { Entry } from "../../model/row-source.ts";
 import type { SubscriptionInfo } from "../../model/status.ts";
 import type { JsonObject, Verdict } from "../../net/wire.ts";

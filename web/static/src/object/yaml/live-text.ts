@@ -55,7 +55,7 @@ export class LiveText {
   }
 
   /**
-   * Replaces the shown lines by `lines`. Marks changed lines, and gives them the tooltip. If the tooltip is null, marks
+   * Shows `lines` instead of the old lines. Marks changed lines, and gives them the tooltip. If it is null, marks
    * no lines. Stops without any change if pauseIfDue returns false, because newer data has arrived.
    */
   async show(lines: readonly Line[], tooltip: string | null, pauseIfDue: () => Promise<boolean> | true): Promise<void> {
