@@ -34,7 +34,7 @@ func TestArchitectureContainsOnlyExistingNames(t *testing.T) {
 	for name := range packages {
 		names[strings.TrimPrefix(name, "internal/watch/")] = true
 	}
-	_, table, _ := strings.Cut(text, "| package | promise |")
+	_, table, _ := strings.Cut(text, "| package | purpose |")
 	table, _, _ = strings.Cut(table, "\n\n")
 	for _, name := range slices.Sorted(maps.Keys(names)) {
 		if !strings.Contains(table, "| `"+name+"` |") {
