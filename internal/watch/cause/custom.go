@@ -6,6 +6,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/glasshouse-project/glasshouse/internal/watch/cause/admission"
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/api"
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/mention"
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/mesh"
@@ -114,7 +115,7 @@ func explained(s *subject.Subject) *verdict.Verdict {
 	}
 	switch {
 	case s.Own.Severity.IsProblem():
-		return mention.AdmissionFailure(s, s.Own.Sentence)
+		return admission.Failure(s, s.Own.Sentence)
 	case s.Own.Severity == verdict.None:
 		return mention.RepeatedWarning(s)
 	}

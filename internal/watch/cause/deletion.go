@@ -7,6 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/glasshouse-project/glasshouse/internal/watch/cause/admission"
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/mention"
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/subject"
 	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
@@ -55,7 +56,7 @@ func contentFailure(s *subject.Subject, conditions []metav1.Condition) *verdict.
 		if conditions[n].Type != string(corev1.NamespaceDeletionContentFailure) {
 			continue
 		}
-		if v := mention.DeletionFailure(s, conditions[n].Message); v != nil {
+		if v := admission.DeletionFailure(s, conditions[n].Message); v != nil {
 			v.Sentence = "Cannot be deleted: " + v.Sentence
 			return v
 		}

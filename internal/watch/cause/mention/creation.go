@@ -1,24 +1,16 @@
 package mention
 
 import (
-	"regexp"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/glasshouse-project/glasshouse/internal/watch/cause/admission"
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/subject"
 	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
 	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
-)
-
-var (
-	accountPattern = regexp.MustCompile(
-		`serviceaccounts? "([a-z0-9.-]+)" not found|error looking up service account [a-z0-9-]+/([a-z0-9.-]+)`)
-	priorityPattern   = regexp.MustCompile(`no PriorityClass with name ([a-z0-9.-]+) was found`)
-	runtimePattern    = regexp.MustCompile(`RuntimeClass "([a-z0-9.-]+)" not found`)
-	terminatedPattern = regexp.MustCompile(`in namespace ([a-z0-9-]+) because it is being terminated`)
 )
 
 // CreationFailure explains why a controller cannot create objects. It uses the API server's message about the failure.
@@ -26,10 +18,10 @@ func CreationFailure(s *subject.Subject) *verdict.Verdict {
 	if s.Own.Severity <= verdict.OK {
 		return nil
 	}
-	if v := AdmissionFailure(s, failureMessage(s)); v != nil {
+	if v := admission.Failure(s, failureMessage(s)); v != nil {
 		return v
 	}
-	if v := AdmissionFailure(s, s.EventMessage("FailedCreate")); v != nil {
+	if v := admission.Failure(s, s.EventMessage("FailedCreate")); v != nil {
 		return v
 	}
 	if target := s.FirstMissing(isNeededForCreation); target != nil {
@@ -77,29 +69,12 @@ func RepeatedCreationFailure(s *subject.Subject) *verdict.Verdict {
 	if v == nil {
 		return nil
 	}
-	if cause := AdmissionFailure(s, last.Message); cause != nil {
+	if cause := admission.Failure(s, last.Message); cause != nil {
 		cause.Severity = v.Severity
 		return cause
 	}
 	v.Cause = MissingCause(s, last.Message)
 	return v
-}
-
-// AdmissionFailure explains a message of the API server, which did not admit a new object. It ignores the message of an
-// API server of another cluster.
-func AdmissionFailure(s *subject.Subject, message string) *verdict.Verdict {
-	if message == "" || subject.IsRemote(s) {
-		return nil
-	}
-	for _, explain := range []func(*subject.Subject, string) *verdict.Verdict{
-		quotaFailure, webhookFailure, limitFailure, policyDenial, webhookDenial, missingForCreation,
-		conversionFailure, takenName, deletedNamespace,
-	} {
-		if v := explain(s, message); v != nil {
-			return v
-		}
-	}
-	return nil
 }
 
 // failureMessage returns the complete message of the API server in the conditions of a workload about failed creations,
@@ -116,38 +91,6 @@ func failureMessage(s *subject.Subject) string {
 		}
 	}
 	return ""
-}
-
-// missingForCreation explains a failed creation whose cause is a missing object that the API server names in message.
-func missingForCreation(s *subject.Subject, message string) *verdict.Verdict {
-	namespace := s.ID.Namespace()
-	for _, id := range []graph.ID{
-		graph.NewID(graph.Kind{Kind: "ServiceAccount"}, namespace, firstGroup(accountPattern, message)),
-		graph.NewID(graph.Kind{Group: "scheduling.k8s.io", Kind: "PriorityClass"}, "", firstGroup(priorityPattern, message)),
-		graph.NewID(graph.Kind{Group: "node.k8s.io", Kind: "RuntimeClass"}, "", firstGroup(runtimePattern, message)),
-	} {
-		if id.Name() == "" {
-			continue
-		}
-		if n := s.Find(id); n.Presence != neighbor.Present {
-			return s.ReportMissing(&n, verdict.Failed)
-		}
-	}
-	return nil
-}
-
-// deletedNamespace explains a failed creation: the namespace is being deleted, and accepts no new objects.
-func deletedNamespace(s *subject.Subject, message string) *verdict.Verdict {
-	name := firstGroup(terminatedPattern, message)
-	if name == "" {
-		return nil
-	}
-	n := s.Find(graph.NewID(graph.Kind{Kind: "Namespace"}, "", name))
-	if n.Object == nil {
-		return nil // The namespace was deleted, or it is not known.
-	}
-	return s.ExplainBy(&n, s.Own.Severity, "NamespaceTerminating",
-		n.String()+" is being deleted, and accepts no new objects")
 }
 
 // isNeededForCreation reports whether the API server rejects new pods while the object that they use does not exist.

@@ -107,10 +107,10 @@ func MissingCause(s *subject.Subject, message string) *verdict.Cause {
 	if missing == nil {
 		return nil
 	}
-	namespace := firstGroup(namespacePattern, message)
-	if id := missing.ID; namespace != "" && id.Namespace() != "" && id.Namespace() != namespace {
-		s.Named(s.ID, &neighbor.Mention{Kind: id.Kind.Kind, Group: id.Group, Namespace: namespace, Name: id.Name()})
-		other := s.Find(graph.NewID(id.Kind, namespace, id.Name()))
+	found := namespacePattern.FindStringSubmatch(message)
+	if id := missing.ID; found != nil && id.Namespace() != "" && id.Namespace() != found[1] {
+		s.Named(s.ID, &neighbor.Mention{Kind: id.Kind.Kind, Group: id.Group, Namespace: found[1], Name: id.Name()})
+		other := s.Find(graph.NewID(id.Kind, found[1], id.Name()))
 		if other.Presence != neighbor.Missing {
 			return nil
 		}

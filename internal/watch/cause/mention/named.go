@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/glasshouse-project/glasshouse/internal/watch/cause/admission"
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/api"
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/connection"
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/subject"
@@ -26,7 +27,7 @@ func Named(s *subject.Subject, v *verdict.Verdict) *verdict.Verdict {
 		return v
 	case v != nil:
 		if v.Cause == nil && v.Severity.IsProblem() {
-			if w := webhookFailure(s, v.Sentence); w != nil {
+			if w := admission.WebhookFailure(s, v.Sentence); w != nil {
 				v.Cause, v.Via = w.Cause, w.Via
 				return v
 			}
@@ -37,7 +38,7 @@ func Named(s *subject.Subject, v *verdict.Verdict) *verdict.Verdict {
 		return nil
 	}
 	text := subject.CompleteSentence(s)
-	if v := webhookFailure(s, text); v != nil {
+	if v := admission.WebhookFailure(s, text); v != nil {
 		v.Severity = s.Own.Severity
 		return v
 	}
@@ -74,7 +75,7 @@ func namedCause(s *subject.Subject, sentence string) *verdict.Cause {
 		}
 	}
 	for _, explain := range []func(*subject.Subject, string) *verdict.Cause{
-		api.Permission, api.Unserved, api.Immutable, denial, notGranted,
+		api.Permission, api.Unserved, api.Immutable, admission.Denial, notGranted,
 	} {
 		if c := explain(s, sentence); c != nil {
 			return c

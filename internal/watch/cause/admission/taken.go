@@ -1,4 +1,4 @@
-package mention
+package admission
 
 import (
 	"cmp"

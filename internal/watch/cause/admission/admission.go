@@ -1,0 +1,102 @@
+// Package admission explains requests that the API server rejected: because of quotas, limits, policies, webhooks, or
+// objects that are missing.
+package admission
+
+import (
+	"cmp"
+	"regexp"
+	"strings"
+
+	"github.com/glasshouse-project/glasshouse/internal/watch/cause/subject"
+	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
+	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
+	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
+)
+
+// registrationGroup is the API group of policies and of the configurations of webhooks.
+const registrationGroup = "admissionregistration.k8s.io"
+
+var (
+	quotaPattern = regexp.MustCompile(`(?:exceeded|failed|status unknown for) quota: ([a-z0-9.-]+)`)
+	limitPattern = regexp.MustCompile(
+		`(?:maximum|minimum) (?:cpu|memory|storage|[a-z./-]+) usage per (?:Container|Pod|PersistentVolumeClaim)`)
+)
+
+// Failure explains a message of the API server, which did not admit a new object. It ignores the message of an API
+// server of another cluster.
+func Failure(s *subject.Subject, message string) *verdict.Verdict {
+	if message == "" || subject.IsRemote(s) {
+		return nil
+	}
+	for _, explain := range []func(*subject.Subject, string) *verdict.Verdict{
+		quotaFailure, WebhookFailure, limitFailure, policyDenial, webhookDenial, missingForCreation,
+		conversionFailure, takenName, deletedNamespace,
+	} {
+		if v := explain(s, message); v != nil {
+			return v
+		}
+	}
+	return nil
+}
+
+// DeletionFailure explains a message of the API server, which did not delete an object because of a webhook or a
+// policy.
+func DeletionFailure(s *subject.Subject, message string) *verdict.Verdict {
+	for _, explain := range []func(*subject.Subject, string) *verdict.Verdict{
+		WebhookFailure, webhookDenial, policyDenial, conversionFailure,
+	} {
+		if v := explain(s, message); v != nil {
+			v.Severity = s.Own.Severity
+			v.Sentence = strings.NewReplacer(
+				"rejects matching objects", "rejects matching deletions", "denied a new object", "denied a deletion",
+			).Replace(v.Sentence)
+			return v
+		}
+	}
+	return nil
+}
+
+// firstGroup searches a text for a pattern. It returns the first capture group that is not empty, or "".
+func firstGroup(pattern *regexp.Regexp, text string) string {
+	groups := pattern.FindStringSubmatch(text)
+	if groups == nil {
+		return ""
+	}
+	return cmp.Or(groups[1:]...)
+}
+
+func quotaFailure(s *subject.Subject, message string) *verdict.Verdict {
+	quota := firstGroup(quotaPattern, message)
+	if quota == "" {
+		return nil
+	}
+	n := s.Find(graph.NewID(graph.Kind{Kind: "ResourceQuota"}, s.ID.Namespace(), quota))
+	if n.Presence == neighbor.Missing {
+		return nil // The quota was deleted after the failure.
+	}
+	n.Resource = cmp.Or(n.Resource, "core/v1/resourcequotas")
+	before, detail, _ := strings.Cut(message, "quota: "+quota)
+	effect := " rejected a new object: "
+	if strings.HasSuffix(before, "status unknown for ") {
+		effect = " has no status yet, so the API server rejects new objects with these "
+	}
+	sentence := "ResourceQuota " + quota + effect + strings.TrimSpace(strings.TrimLeft(detail, ",: "))
+	return s.ExplainBy(&n, verdict.Failed, "ExceededQuota", sentence)
+}
+
+func limitFailure(s *subject.Subject, message string) *verdict.Verdict {
+	limit := limitPattern.FindStringIndex(message)
+	if limit == nil {
+		return nil
+	}
+	ranges := s.All(graph.Kind{Kind: "LimitRange"}, s.ID.Namespace(), neighbor.Limit)
+	if len(ranges) == 0 {
+		return nil
+	}
+	sentence := " rejected a new object: " + strings.TrimSpace(message[limit[0]:])
+	if len(ranges) > 1 {
+		s.AddSource(ranges[0].Resource, s.ID.Namespace()) // Any LimitRange of the namespace can be the cause.
+		return s.Explain(verdict.Failed, "LimitRange", "A LimitRange"+sentence, nil)
+	}
+	return s.ExplainBy(&ranges[0], verdict.Failed, "LimitRange", ranges[0].String()+sentence)
+}
