@@ -118,7 +118,8 @@ func (w *walker) addRef(key string, s *refMembers) {
 		target, ok = Ref{Group: w.object.Group, Kind: w.object.Kind}, true
 	}
 	isParameters := key == "parameters" && w.object.Kind == "IngressClass"
-	if s.kind != "" && (hasKind(key) || isParameters) {
+	isTyped := key == "ref" && s.apiVersion != "" // As in sink: {ref: {...}} of Knative.
+	if s.kind != "" && (hasKind(key) || isParameters || isTyped) {
 		target, ok = Ref{Kind: s.kind, Group: s.group}, s.kind != "User" && s.kind != "Group"
 		if s.apiVersion != "" {
 			target.Group, target.Version = splitVersion(s.apiVersion)

@@ -121,6 +121,9 @@ func MissingCause(s *subject.Subject, message string) *verdict.Cause {
 
 // firstMissing returns the missing object that a text names first, or nil.
 func firstMissing(s *subject.Subject, text string, patterns []*regexp.Regexp) *neighbor.Neighbor {
+	if n := missingTyped(s, text); n != nil {
+		return n
+	}
 	text = kindAfterName.ReplaceAllString(kindOfVersion.ReplaceAllString(text, "$2.$1 "), `$3.$2 "$1"`)
 	for _, pattern := range patterns {
 		for _, found := range pattern.FindAllStringSubmatch(text, maxMentions) {

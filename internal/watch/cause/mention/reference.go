@@ -31,8 +31,8 @@ type target struct {
 
 // MissingUse returns the missing object to which a custom resource refers, or nil. Of several missing objects, it
 // prefers one that a message of the resource names. If the resource has a status, but neither a verdict of its own nor
-// a message about an error, MissingUse ignores members that contain only a name, such as secretName: the controller of
-// the resource possibly does not need these objects.
+// a message about an error, MissingUse ignores members named ref, and members that contain only a name, such as
+// secretName: the controller of the resource possibly does not need these objects.
 func MissingUse(s *subject.Subject) *neighbor.Neighbor {
 	if s.Own.Severity == verdict.OK {
 		return nil
@@ -41,7 +41,8 @@ func MissingUse(s *subject.Subject) *neighbor.Neighbor {
 	var first *neighbor.Neighbor
 	canMiss := func(u *graph.Use) bool {
 		isName := strings.HasSuffix(u.Via, "Name")
-		return !u.Optional && (!isCalm || !isName) && (!isName || !isPath(s, u))
+		isIgnored := isCalm && (isName || strings.HasSuffix(u.Via, ".ref"))
+		return !u.Optional && !isIgnored && (!isName || !isPath(s, u))
 	}
 	for n := range s.Used(canMiss) {
 		isKnown := n.Resource != "" || s.Own.Severity.IsProblem()
