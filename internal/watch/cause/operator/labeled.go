@@ -26,7 +26,7 @@ func OfLabeled(s *subject.Subject) *verdict.Verdict {
 	for _, key := range keys[:min(len(keys), maxLists)] {
 		domain, _, _ := strings.Cut(key, "/")
 		isRelated := func(group string) bool { return isInDomain(group, domain) }
-		named := ofAllKinds(s, isRelated, s.ID.Namespace(), labels[key])
+		named := subject.OfAllKinds(s, isRelated, s.ID.Namespace(), labels[key])
 		named = slices.DeleteFunc(named, func(n neighbor.Neighbor) bool {
 			// An object with the same label is also only a part.
 			return n.Object == nil || n.ID.Kind == s.ID.Kind || domainLabels(&n, s.ID.Group)[key] == labels[key]

@@ -59,13 +59,16 @@ func producers(s *subject.Subject, id graph.ID) (found []neighbor.Neighbor) {
 	return found
 }
 
+// maxObjects limits how many objects of one kind are searched.
+const maxObjects = 10 * neighbor.Limit
+
 // writers returns the custom resources with a problem whose controllers write the missing Secret or ConfigMap with the
 // given ID, according to their spec, their status or their name.
 func writers(s *subject.Subject, id graph.ID) (found []neighbor.Neighbor) {
 	if id.Group != "" || id.Kind.Kind != "Secret" && id.Kind.Kind != "ConfigMap" {
 		return nil
 	}
-	for _, kind := range ofAllKinds(s, nil, id.Namespace(), id.Name()) {
+	for _, kind := range subject.OfAllKinds(s, nil, id.Namespace(), id.Name()) {
 		all := s.All(kind.ID.Kind, kind.ID.Namespace(), maxObjects)
 		if len(all) == maxObjects {
 			continue

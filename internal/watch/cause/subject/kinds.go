@@ -1,22 +1,21 @@
-package operator
+package subject
 
 import (
 	"strings"
 
-	"github.com/glasshouse-project/glasshouse/internal/watch/cause/subject"
 	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
 	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
 )
 
-// maxKinds limits how many CustomResourceDefinitions are searched, and maxObjects how many objects of one kind.
-const maxKinds, maxObjects = 10 * neighbor.Limit, 10 * neighbor.Limit
+// maxKinds limits how many CustomResourceDefinitions are searched.
+const maxKinds = 10 * neighbor.Limit
 
-// ofAllKinds returns the object with the given namespace and name of each custom kind. For most kinds, this object is
+// OfAllKinds returns the object with the given namespace and name of each custom kind. For most kinds, this object is
 // missing. include selects the API groups; nil selects all. The result is nil if not all custom kinds are known.
-func ofAllKinds(s *subject.Subject, include func(string) bool, namespace, name string) (found []neighbor.Neighbor) {
+func OfAllKinds(s *Subject, include func(string) bool, namespace, name string) (found []neighbor.Neighbor) {
 	definition := graph.Kind{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition"}
 	all := s.All(definition, "", maxKinds)
-	if len(all) == maxKinds || !subject.KnowsAll(s, definition, "") {
+	if len(all) == maxKinds || !KnowsAll(s, definition, "") {
 		return nil
 	}
 	for n := range all {
