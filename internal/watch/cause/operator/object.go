@@ -39,7 +39,7 @@ const quote = "[\"'`]"
 // denialPattern matches a message that an object does not permit something, with the kind and the name of this object.
 // For example: `repository a is not permitted in project 'shop'`.
 var denialPattern = regexp.MustCompile(`(?i)(?:\bnot|n't) (?:permitted|allowed|accepted|match any of the ` +
-	`(?:permitted|allowed|accepted) [a-z]+) (?:in|by|for) (?:the )?([a-z]+) ` + quote + `?([a-z0-9][a-z0-9.-]*)`)
+	`(?:permitted|allowed|accepted) [a-z]+) (?:in|by|for|to use) (?:the )?([a-z]+) ` + quote + `?([a-z0-9][a-z0-9.-]*)`)
 
 // denying returns the object to which the subject refers, and which does not permit what the subject does, or nil.
 func denying(s *subject.Subject, sentence string) *neighbor.Neighbor {

@@ -24,8 +24,8 @@ func Explain(s *subject.Subject, v *verdict.Verdict) *verdict.Verdict {
 			v.Cause = wrongObject(s, v.Sentence)
 		}
 	case s.Own.Severity.IsProblem():
-		sentence := withFailedPart(s, s.Own.Sentence)
-		complete := withFailedPart(s, subject.CompleteSentence(s))
+		sentence := withFailedPart(s, s.Own.Sentence, maxReason)
+		complete := withFailedPart(s, subject.CompleteSentence(s), maxText)
 		if c := wrongObject(s, complete); c != nil {
 			c.Sentence = strings.Replace(c.Sentence, complete, sentence, 1)
 			return s.Explain(s.Own.Severity, s.Own.Reason, c.Sentence, c)
