@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -67,7 +68,7 @@ func isNamespaced(kind graph.Kind) (namespaced, ok bool) {
 		"ValidatingAdmissionPolicyBinding", "VolumeAttributesClass", "IngressClassParams", "GatewayClass",
 		"CiliumClusterwideNetworkPolicy", "GlobalNetworkPolicy", "AdminNetworkPolicy", "NodePool", "EC2NodeClass", "Team",
 		"Composition", "Function", "CSIDriver", "CSINode", "ServiceCIDR",
-		"RuntimeClass":
+		"RuntimeClass", "ClusterPolicy", "ValidatingPolicy", "K8sRequiredLabels", "K8sRequiredOwner":
 		return false, true
 	case "Unserved":
 		return false, false
@@ -121,7 +122,7 @@ func (c *cluster) Named(by graph.ID, m *neighbor.Mention) (found []neighbor.Neig
 	}
 	served := func(yield func(graph.Kind, string) bool) {
 		for _, kind := range kinds {
-			plural := strings.ToLower(kind.Kind) + "s"
+			plural := path.Base(ref(kind))
 			if kind.Kind == "NetworkAttachmentDefinition" {
 				plural = "network-attachment-definitions"
 			}

@@ -115,7 +115,7 @@ func explained(s *subject.Subject) *verdict.Verdict {
 	}
 	switch {
 	case s.Own.Severity.IsProblem():
-		return admission.Failure(s, s.Own.Sentence)
+		return admission.Failure(s, subject.CompleteSentence(s))
 	case s.Own.Severity == verdict.None:
 		return mention.RepeatedWarning(s)
 	}

@@ -29,8 +29,8 @@ func Failure(s *subject.Subject, message string) *verdict.Verdict {
 		return nil
 	}
 	for _, explain := range []func(*subject.Subject, string) *verdict.Verdict{
-		quotaFailure, WebhookFailure, limitFailure, policyDenial, webhookDenial, missingForCreation,
-		conversionFailure, takenName, deletedNamespace,
+		quotaFailure, WebhookFailure, limitFailure, engineDenial, policyDenial, webhookDenial, podSecurityDenial,
+		missingForCreation, conversionFailure, takenName, deletedNamespace,
 	} {
 		if v := explain(s, message); v != nil {
 			return v
@@ -43,7 +43,7 @@ func Failure(s *subject.Subject, message string) *verdict.Verdict {
 // policy.
 func DeletionFailure(s *subject.Subject, message string) *verdict.Verdict {
 	for _, explain := range []func(*subject.Subject, string) *verdict.Verdict{
-		WebhookFailure, webhookDenial, policyDenial, conversionFailure,
+		WebhookFailure, engineDenial, webhookDenial, policyDenial, conversionFailure,
 	} {
 		if v := explain(s, message); v != nil {
 			v.Severity = s.Own.Severity

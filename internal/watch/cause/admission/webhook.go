@@ -38,8 +38,8 @@ func WebhookFailure(s *subject.Subject, text string) *verdict.Verdict {
 	return s.ExplainBy(configuration, verdict.Failed, "WebhookFailed", strings.TrimSuffix(sentence+": "+problem, ": "))
 }
 
-func webhookDenial(s *subject.Subject, message string) *verdict.Verdict {
-	found := webhookDenied.FindStringSubmatch(onOneLine(message))
+func webhookDenial(s *subject.Subject, text string) *verdict.Verdict {
+	found := webhookDenied.FindStringSubmatch(onOneLine(text))
 	if found == nil {
 		return nil
 	}
@@ -48,7 +48,7 @@ func webhookDenial(s *subject.Subject, message string) *verdict.Verdict {
 		return nil
 	}
 	subject.Follow(s, configuration)
-	return s.ExplainBy(configuration, verdict.Failed, "Denied", "Webhook "+found[1]+" denied a new object: "+found[2])
+	return denied(s, configuration, "Webhook "+found[1], found[2])
 }
 
 // configurationOf returns the configuration that contains a webhook, and the Service of the webhook. Each can be nil.

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/glasshouse-project/glasshouse/internal/watch/cause/admission"
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/mention"
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/subject"
 	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
@@ -15,6 +16,9 @@ import (
 // wrongObject returns the object because of which the subject has a problem, according to a sentence, or nil. The
 // object can be healthy, but unsuitable for the subject. It can also be missing.
 func wrongObject(s *subject.Subject, sentence string) *verdict.Cause {
+	if c := admission.Denial(s, sentence); c != nil {
+		return c
+	}
 	for _, find := range []func(*subject.Subject, string) *neighbor.Neighbor{
 		denying, rival, taken, unfit, setting,
 	} {
