@@ -130,11 +130,12 @@ func (r *request) insufficient() (n *neighbor.Neighbor, detail string) {
 			}
 			return role, role.String() + ", which is bound to this account, does not permit this"
 		}
+		return nil, ""
 	case len(bound) == 1 && r.namespace == "":
 		return &bound[0], bound[0].String() + " permits requests only in namespace " + bound[0].ID.Namespace() +
 			", but this request is for all namespaces or for an object without a namespace"
 	}
-	return nil, ""
+	return r.abandoned()
 }
 
 func isClusterRole(n neighbor.Neighbor) bool { return n.ID.Kind.Kind == "ClusterRole" }
@@ -158,41 +159,4 @@ func only(neighbors []neighbor.Neighbor) *neighbor.Neighbor {
 		}
 	}
 	return &neighbors[0]
-}
-
-// misdirected returns the only binding that would apply to the request, but that names a missing account of the same
-// name in another namespace. It ignores the account name "default", because each namespace has an account with this
-// name.
-func (r *request) misdirected() (n *neighbor.Neighbor, detail string) {
-	bindings := r.All(bindingKinds[1], "", maxBindings)
-	var local []neighbor.Neighbor
-	if r.namespace != "" {
-		local = r.All(bindingKinds[0], r.namespace, maxBindings)
-	}
-	if len(bindings) == maxBindings || len(local) == maxBindings || r.account.Name() == "default" {
-		return nil, ""
-	}
-	var missing neighbor.Neighbor
-	for _, binding := range append(bindings, local...) {
-		uses, _ := r.References(binding.ID)
-		for _, use := range uses {
-			if use.Target.Kind != r.account.Kind || use.Target.Name() != r.account.Name() || !r.isKnown(&binding) {
-				continue
-			}
-			other := r.Find(use.Target)
-			switch {
-			case other.Presence != neighbor.Missing:
-			case n != nil && n.ID != binding.ID:
-				return nil, ""
-			default:
-				n, missing = &binding, other
-			}
-		}
-	}
-	if n == nil {
-		return nil, ""
-	}
-	r.AddSource(missing.Resource, missing.ID.Namespace())
-	return n, n.String() + " is for ServiceAccount " + missing.ID.Namespace() + "/" + missing.ID.Name() +
-		", which does not exist"
 }

@@ -1,0 +1,102 @@
+package api
+
+import (
+	"slices"
+	"strings"
+
+	rbac "k8s.io/api/rbac/v1"
+
+	"github.com/glasshouse-project/glasshouse/internal/watch/cause/subject"
+	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
+	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
+)
+
+// bindings returns the bindings that would apply to the request if they were for the account. The result is nil if not
+// all are known.
+func (r *request) bindings() []neighbor.Neighbor {
+	bindings := r.All(bindingKinds[1], "", maxBindings)
+	var local []neighbor.Neighbor
+	if r.namespace != "" {
+		local = r.All(bindingKinds[0], r.namespace, maxBindings)
+	}
+	if len(bindings) == maxBindings || len(local) == maxBindings {
+		return nil
+	}
+	return slices.DeleteFunc(append(bindings, local...), func(n neighbor.Neighbor) bool { return !r.isKnown(&n) })
+}
+
+// misdirected returns the only binding that would apply to the request, but that names a missing account of the same
+// name in another namespace. It ignores the account name "default", because each namespace has an account with this
+// name.
+func (r *request) misdirected() (n *neighbor.Neighbor, detail string) {
+	if r.account.Name() == "default" {
+		return nil, ""
+	}
+	var missing neighbor.Neighbor
+	for _, binding := range r.bindings() {
+		uses, _ := r.References(binding.ID)
+		for _, use := range uses {
+			if use.Target.Kind != r.account.Kind || use.Target.Name() != r.account.Name() {
+				continue
+			}
+			other := r.Find(use.Target)
+			switch {
+			case other.Presence != neighbor.Missing:
+			case n != nil && n.ID != binding.ID:
+				return nil, ""
+			default:
+				n, missing = &binding, other
+			}
+		}
+	}
+	if n == nil {
+		return nil, ""
+	}
+	r.AddSource(missing.Resource, missing.ID.Namespace())
+	return n, n.String() + " is for ServiceAccount " + missing.ID.Namespace() + "/" + missing.ID.Name() +
+		", which does not exist"
+}
+
+// abandoned returns the only binding that would apply to the request, but that is for all accounts of a missing
+// namespace. The content of its role is not known, so the names of the binding and the account must start with the same
+// word. For example, the binding flag-readers is meant for the account flag-sync.
+func (r *request) abandoned() (n *neighbor.Neighbor, detail string) {
+	word, _, _ := strings.Cut(r.account.Name(), "-")
+	var missing *neighbor.Neighbor
+	for _, binding := range r.bindings() {
+		if first, _, _ := strings.Cut(binding.ID.Name(), "-"); first != word || word == "default" {
+			continue
+		}
+		namespace := missingNamespace(r.Subject, &binding)
+		switch {
+		case namespace == nil:
+		case n != nil:
+			return nil, ""
+		default:
+			n, missing = &binding, namespace
+		}
+	}
+	if n == nil {
+		return nil, ""
+	}
+	r.AddSource(missing.Resource, "")
+	return n, n.String() + " is for the service accounts of " + missing.String() + ", which does not exist"
+}
+
+// missingNamespace returns the namespace to whose service accounts a binding grants permissions, if the binding has no
+// other subject, and the namespace does not exist. Otherwise, it returns nil.
+func missingNamespace(s *subject.Subject, binding *neighbor.Neighbor) *neighbor.Neighbor {
+	subjects := neighbor.Decode[rbac.RoleBinding](binding.Object).Subjects
+	if len(subjects) != 1 {
+		return nil
+	}
+	name, ok := strings.CutPrefix(subjects[0].Name, "system:serviceaccounts:")
+	if !ok || subjects[0].Kind != rbac.GroupKind {
+		return nil
+	}
+	n := s.Find(graph.NewID(graph.Kind{Kind: "Namespace"}, "", name))
+	if subject.Follow(s, &n); n.Presence != neighbor.Missing {
+		return nil
+	}
+	return &n
+}
