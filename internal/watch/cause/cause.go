@@ -3,8 +3,6 @@
 package cause
 
 import (
-	"regexp"
-
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/api"
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/mention"
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/operator"
@@ -13,7 +11,6 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/subject"
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/traffic"
 	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
-	"github.com/glasshouse-project/glasshouse/internal/watch/health/symptom"
 	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
 	"github.com/glasshouse-project/glasshouse/internal/watch/resource"
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
@@ -27,7 +24,7 @@ func Of(c neighbor.Cluster, n neighbor.Neighbor) *verdict.Verdict {
 	s := subject.New(c, n)
 	v := ruleFor(s)(s)
 	if v == nil {
-		v = lastWarning(s)
+		v = mention.LastWarning(s)
 	}
 	if v = operator.Produced(s, operator.Explain(s, mention.Named(s, v))); v != nil {
 		s.Complete(v)
@@ -116,36 +113,3 @@ const (
 	rbacGroup        = "rbac.authorization.k8s.io"
 	flowControlGroup = "flowcontrol.apiserver.k8s.io"
 )
-
-// lastWarning returns the object's own verdict with the message of the newest Warning event added, if this verdict
-// names no error, or if it has a constant sentence and the reason of the event. Otherwise, it returns nil.
-func lastWarning(s *subject.Subject) *verdict.Verdict {
-	switch s.ID.Kind {
-	case graph.Kind{Kind: "Pod"}, graph.Kind{Kind: "Node"}, graph.Kind{Kind: "Event"},
-		graph.Kind{Group: "events.k8s.io", Kind: "Event"}:
-		return nil // Objects of these kinds already have specific verdicts of their own.
-	}
-	isState := resource.IsCustom(s.ID.Group) && s.Own.Sentence == s.Own.Reason // Only a state, such as "Error".
-	// In these groups, an object's own verdict only counts pods.
-	isCount := s.ID.Group == "apps" || s.ID.Group == "batch"
-	isVague := s.Own.Severity == verdict.Degraded || (isCount || isState) && s.Own.Severity == verdict.Failed
-	isReferral := mention.RefersToEvents(&s.Own)
-	isSpecific := symptom.NamesError(s.Own.Sentence) && !isReferral && !isState
-	if !isVague || isSpecific && !constantSentence.MatchString(s.Own.Sentence) {
-		return nil
-	}
-	last := s.NewestEvent(subject.IsWarning)
-	if last == nil || isSpecific && (last.Reason != s.Own.Reason || !resource.IsCustom(s.ID.Group)) {
-		return nil
-	}
-	s.AddSource(subject.EventsRef, last.Namespace)
-	sentence := last.Message
-	if s.Own.Sentence != "" && !isReferral {
-		sentence = s.Own.Sentence + ": " + sentence
-	}
-	return s.Explain(verdict.Degraded, last.Reason, sentence, mention.MissingCause(s, last.Message))
-}
-
-// constantSentence matches a sentence without a name, a number or a cause, such as "unable to validate store". Some
-// controllers write such a sentence into a condition, and the error itself into an event with the same reason.
-var constantSentence = regexp.MustCompile(`^[A-Za-z][a-z]*( [a-z]+)+\.?$`)

@@ -68,7 +68,8 @@ func isNamespaced(kind graph.Kind) (namespaced, ok bool) {
 		"ValidatingAdmissionPolicyBinding", "VolumeAttributesClass", "IngressClassParams", "GatewayClass",
 		"CiliumClusterwideNetworkPolicy", "GlobalNetworkPolicy", "AdminNetworkPolicy", "NodePool", "EC2NodeClass", "Team",
 		"Composition", "Function", "CSIDriver", "CSINode", "ServiceCIDR",
-		"RuntimeClass", "ClusterPolicy", "ValidatingPolicy", "K8sRequiredLabels", "K8sRequiredOwner":
+		"RuntimeClass", "ClusterPolicy", "ValidatingPolicy", "K8sRequiredLabels", "K8sRequiredOwner",
+		"ClusterSecretStore":
 		return false, true
 	case "Unserved":
 		return false, false

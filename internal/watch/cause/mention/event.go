@@ -2,11 +2,18 @@ package mention
 
 import (
 	"regexp"
+	"slices"
 	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/api"
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/subject"
+	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
 	"github.com/glasshouse-project/glasshouse/internal/watch/health/symptom"
+	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
+	"github.com/glasshouse-project/glasshouse/internal/watch/resource"
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
@@ -41,4 +48,59 @@ func RepeatedWarning(s *subject.Subject) *verdict.Verdict {
 	}
 	v.Cause = MissingCause(s, v.Sentence)
 	return v
+}
+
+// LastWarning returns the object's own verdict with the message of the newest Warning event added, if this verdict
+// names no error, or if it has a constant sentence that the event explains. Otherwise, it returns nil.
+func LastWarning(s *subject.Subject) *verdict.Verdict {
+	switch s.ID.Kind {
+	case graph.Kind{Kind: "Pod"}, graph.Kind{Kind: "Node"}, graph.Kind{Kind: "Event"},
+		graph.Kind{Group: "events.k8s.io", Kind: "Event"}:
+		return nil // Objects of these kinds already have specific verdicts of their own.
+	}
+	isState := resource.IsCustom(s.ID.Group) && s.Own.Sentence == s.Own.Reason // Only a state, such as "Error".
+	// In these groups, an object's own verdict only counts pods.
+	isCount := s.ID.Group == "apps" || s.ID.Group == "batch"
+	isVague := s.Own.Severity == verdict.Degraded || (isCount || isState) && s.Own.Severity == verdict.Failed
+	isReferral := RefersToEvents(&s.Own)
+	isSpecific := symptom.NamesError(s.Own.Sentence) && !isReferral && !isState
+	if !isVague || isSpecific && !constantSentence.MatchString(s.Own.Sentence) {
+		return nil
+	}
+	last := s.NewestEvent(subject.IsWarning)
+	if last == nil || isSpecific && !explainsConstant(s, last) {
+		return nil
+	}
+	s.AddSource(subject.EventsRef, last.Namespace)
+	sentence := last.Message
+	if s.Own.Sentence != "" && !isReferral {
+		sentence = s.Own.Sentence + ": " + sentence
+	}
+	return s.Explain(verdict.Degraded, last.Reason, sentence, MissingCause(s, last.Message))
+}
+
+var (
+	// constantSentence matches a sentence without a name, a number or a cause, such as "unable to validate store". Some
+	// controllers write such a sentence into a condition, and the error itself into an event.
+	constantSentence = regexp.MustCompile(`^[A-Za-z][a-z]*( [a-z]+)+\.?$`)
+	// failedReason matches a reason which states that something failed.
+	failedReason = regexp.MustCompile(`(?:Failed|Failure|Error)$`)
+)
+
+// explainsConstant reports whether an event contains the error that the constant sentence of the subject omits. The
+// event has the reason of the subject; or both reasons state a failure, and the event is newer than the condition with
+// the reason of the subject.
+func explainsConstant(s *subject.Subject, e *corev1.Event) bool {
+	switch {
+	case !resource.IsCustom(s.ID.Group):
+		return false
+	case e.Reason == s.Own.Reason:
+		return true
+	case !failedReason.MatchString(e.Reason) || !failedReason.MatchString(s.Own.Reason):
+		return false
+	}
+	at := neighbor.EventTime(e)
+	return slices.ContainsFunc(neighbor.Conditions(s.Object, metav1.ConditionFalse), func(c metav1.Condition) bool {
+		return c.Reason == s.Own.Reason && !at.Before(c.LastTransitionTime.Time)
+	})
 }

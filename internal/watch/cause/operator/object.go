@@ -20,7 +20,7 @@ func wrongObject(s *subject.Subject, sentence string) *verdict.Cause {
 		return c
 	}
 	for _, find := range []func(*subject.Subject, string) *neighbor.Neighbor{
-		denying, rival, taken, unfit, setting,
+		denying, reserved, rival, taken, unfit, setting,
 	} {
 		if n := find(s, sentence); n != nil {
 			return &verdict.Cause{Object: neighbor.ObjectOf(n), Sentence: sentence}
@@ -53,6 +53,27 @@ func denying(s *subject.Subject, sentence string) *neighbor.Neighbor {
 	}
 	for _, n := range referenced(s) {
 		if n.Object != nil && n.ID.Name() == strings.TrimRight(found[2], ".-") && endsWithWord(n.ID.Kind.Kind, found[1]) {
+			return &n
+		}
+	}
+	return nil
+}
+
+// reservedPattern matches a message that an object may not be used in a namespace, with the kind and the name of this
+// object. For example: `using cluster store "shared" is not allowed from namespace "shop"`.
+var reservedPattern = regexp.MustCompile(`(?i)\b([a-z]+) ` + quote + `([a-z0-9][a-z0-9.-]*)` + quote +
+	` is not (?:permitted|allowed) (?:from|in) (?:the )?namespace\b`)
+
+// reserved returns the cluster-scoped object to which the subject refers, and which only other namespaces may use, or
+// nil.
+func reserved(s *subject.Subject, sentence string) *neighbor.Neighbor {
+	found := reservedPattern.FindStringSubmatch(sentence)
+	if found == nil {
+		return nil
+	}
+	for _, n := range referenced(s) {
+		isNamed := n.ID.Name() == found[2] && endsWithWord(n.ID.Kind.Kind, found[1])
+		if n.Object != nil && isNamed && n.ID.Namespace() == "" {
 			return &n
 		}
 	}
