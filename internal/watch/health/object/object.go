@@ -3,7 +3,9 @@
 package object
 
 import (
+	"cmp"
 	"fmt"
+	"regexp"
 	"strings"
 	"time"
 
@@ -36,6 +38,7 @@ func Read(text []byte) (Object, error) {
 		return nil
 	})
 	o.limitObserved()
+	o.quoteErrors()
 	return o, err
 }
 
@@ -51,6 +54,25 @@ func (o Object) limitObserved() {
 	for _, observer := range append(o.Children("status", "conditions"), status) {
 		if observed, ok := observer["observedGeneration"].(int64); ok && observed > generation {
 			observer["observedGeneration"] = generation
+		}
+	}
+}
+
+// errorReferral matches a message that only refers to the errors next to it, such as "see Errors for details".
+var errorReferral = regexp.MustCompile(`(?i)\bsee (?:the )?errors\b`)
+
+// quoteErrors replaces texts that only refer to the list of errors in a condition, as those of Contour, by the first of
+// these errors.
+func (o Object) quoteErrors() {
+	status := o.Child("status")
+	for _, c := range o.Children("status", "conditions") {
+		errors := c.Children("errors")
+		if len(errors) == 0 || errors[0].Text("message") == "" || !errorReferral.MatchString(c.Text("message")) {
+			continue
+		}
+		c["message"], c["reason"] = errors[0]["message"], cmp.Or(errors[0].Text("reason"), c.Text("reason"))
+		if errorReferral.MatchString(status.Text("description")) {
+			status["description"] = errors[0]["message"]
 		}
 	}
 }

@@ -102,7 +102,7 @@ var (
 		`^(Failed|Invalid|Error|Unresolved|Unsupported)[A-Z]`)
 	failedReason = regexp.MustCompile(`(Failed|Failure|Failing|Error|DeadlineExceeded)$`)
 	// absentReason matches the reason of a condition that is False because an object does not exist.
-	absentReason = regexp.MustCompile(`(NotFound|NotExist|Missing)$`)
+	absentReason = regexp.MustCompile(`(NotFound|NotExist|Missing|UnresolvedReference)$`)
 	// lostText matches the message of a condition that is Unknown because a remote agent no longer reports its state.
 	lostText = regexp.MustCompile(`(?i)\b((stopped|ceased) (updating|posting|reporting|sending|renewing)|` +
 		`lost (the )?(contact|connection|heartbeats?)|(missed|no) heartbeats?)\b`)
