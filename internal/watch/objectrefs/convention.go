@@ -150,6 +150,9 @@ func (c *conventions) object(path []string, value []byte) {
 	if s.apiVersion != "" {
 		target.Group, target.Version = splitVersion(s.apiVersion)
 	}
+	if key == "includes" && c.by.Group == contourGroup { // An HTTPProxy includes the routes of another HTTPProxy.
+		target.Group, target.Kind, word, isRef = c.by.Group, c.by.Kind, "include", true
+	}
 	c.add(path, Convention{Ref: target, Word: word, IsObject: true, IsRef: isRef, IsPlain: isPlain})
 }
 

@@ -59,6 +59,11 @@ func TestConventionsAreFoundByMemberName(t *testing.T) {
 			}
 		})
 	}
+	proxy := `{"apiVersion":"projectcontour.io/v1","kind":"HTTPProxy","spec":{"includes":[{"name":"a","conditions":[]}]}}`
+	includes := objectrefs.Conventions([]byte(proxy))
+	if len(includes) != 1 || includes[0].Kind != "HTTPProxy" || !includes[0].IsRef || includes[0].Word != "include" {
+		t.Errorf("%s: got %+v, want a reference to an HTTPProxy", proxy, includes)
+	}
 	composite := `{"kind":"A","spec":{"compositionRef":{"name":"a"},"otherRef":{"name":"b"}}}`
 	got := objectrefs.Conventions([]byte(composite))
 	if len(got) != 2 || got[0].Group != "apiextensions.crossplane.io" || got[1].Group != "" {

@@ -20,7 +20,7 @@ func wrongObject(s *subject.Subject, sentence string) *verdict.Cause {
 		return c
 	}
 	for _, find := range []func(*subject.Subject, string) *neighbor.Neighbor{
-		denying, reserved, rival, taken, unfit, setting, refusedSecret, surplus,
+		denying, reserved, rival, taken, unfit, setting, refusedSecret, surplus, parent,
 	} {
 		if n := find(s, sentence); n != nil {
 			return &verdict.Cause{Object: neighbor.ObjectOf(n), Sentence: sentence}
