@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	networking "k8s.io/api/networking/v1"
 
+	"github.com/glasshouse-project/glasshouse/internal/watch/cause/connection/policies"
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/subject"
 	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
@@ -67,14 +68,15 @@ func notLocal(
 // withoutAPI explains the pod by a network policy that permits no connections to the API server n. The API server is
 // not a pod that a policy can select.
 func withoutAPI(c *client, n *neighbor.Neighbor) *verdict.Verdict {
-	var ports []port
+	var ports []policies.Port
 	for _, of := range neighbor.Decode[corev1.Service](n.Object).Spec.Ports {
-		ports = append(ports, port{of.Port, corev1.ProtocolTCP}, port{of.TargetPort.IntVal, corev1.ProtocolTCP})
+		ports = append(ports, policies.Port{Number: of.Port, Protocol: corev1.ProtocolTCP},
+			policies.Port{Number: of.TargetPort.IntVal, Protocol: corev1.ProtocolTCP})
 	}
 	effect := " does not allow connections from this pod to " + c.Name(n)
 	return c.confined(effect, n, func(p networking.NetworkPolicyPort) bool {
-		return slices.ContainsFunc(ports, func(at port) bool {
-			return at.isIn([]networking.NetworkPolicyPort{p}, &corev1.Pod{})
+		return slices.ContainsFunc(ports, func(at policies.Port) bool {
+			return at.IsIn([]networking.NetworkPolicyPort{p}, &corev1.Pod{})
 		})
 	})
 }
@@ -126,11 +128,11 @@ func targetOf(o *corev1.Service, p *corev1.Pod, used int32) (target int32) {
 	}
 	for _, of := range o.Spec.Ports {
 		at := portOf(&of, p)
-		if at == nil || at.number == used {
+		if at == nil || at.Number == used {
 			return 0
 		}
-		if of.Port == used && at.protocol == corev1.ProtocolTCP {
-			target = at.number
+		if of.Port == used && at.Protocol == corev1.ProtocolTCP {
+			target = at.Number
 		}
 	}
 	return target

@@ -1,4 +1,4 @@
-package connection
+package policies
 
 import (
 	"regexp"
@@ -14,8 +14,8 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
 )
 
-// otherPolicyKinds are kinds of policies that also permit or block connections. Their rules are not read.
-var otherPolicyKinds = []graph.Kind{ //nolint:gochecknoglobals // Constant.
+// otherKinds are kinds of policies that also permit or block connections. Their rules are not read.
+var otherKinds = []graph.Kind{ //nolint:gochecknoglobals // Constant.
 	{Group: "cilium.io", Kind: "CiliumNetworkPolicy"},
 	{Group: "cilium.io", Kind: "CiliumClusterwideNetworkPolicy"},
 	{Group: "crd.projectcalico.org", Kind: "NetworkPolicy"},
@@ -27,7 +27,7 @@ var otherPolicyKinds = []graph.Kind{ //nolint:gochecknoglobals // Constant.
 	{Group: "policy.networking.k8s.io", Kind: "ClusterNetworkPolicy"},
 }
 
-// otherPolicy is a policy of one of otherPolicyKinds. Each kind has another field for the pods to which it applies.
+// otherPolicy is a policy of one of otherKinds. Each kind has another field for the pods to which it applies.
 type otherPolicy struct {
 	Spec  *podFilter  `json:"spec"`
 	Specs []podFilter `json:"specs"` // Only in policies of Cilium.
@@ -48,13 +48,13 @@ type podFilter struct {
 	} `json:"subject"` // The group policy.networking.k8s.io.
 }
 
-// hasOtherPolicies reports whether policies of other kinds than NetworkPolicy possibly apply to one of the pods of a
-// namespace. Such policies can permit or block connections.
-func hasOtherPolicies(s *subject.Subject, namespace string, pods []corev1.Pod) bool {
+// HasOthers reports whether policies of other kinds than NetworkPolicy possibly apply to one of the pods of a namespace.
+// Such policies can permit or block connections.
+func HasOthers(s *subject.Subject, namespace string, pods []corev1.Pod) bool {
 	n := s.Find(graph.NewID(graph.Kind{Kind: "Namespace"}, "", namespace))
 	subject.Follow(s, &n)
 	namespaceLabels := neighbor.Decode[metav1.PartialObjectMetadata](n.Object).Labels
-	for _, kind := range otherPolicyKinds {
+	for _, kind := range otherKinds {
 		for _, scope := range []string{namespace, ""} { // The empty namespace is for policies of the complete cluster.
 			all := s.All(kind, scope, neighbor.Limit)
 			if len(all) == neighbor.Limit || !subject.KnowsAll(s, kind, scope) {
