@@ -1,4 +1,4 @@
-// Package connection explains why the containers of a pod cannot connect to a server in the cluster.
+// Package connection explains why the containers of a pod cannot connect to a server.
 package connection
 
 import (
@@ -86,8 +86,8 @@ func (c *client) failure(text string) *verdict.Verdict {
 	return unconnected(c, text, func(string) bool { return true })
 }
 
-// unconnected explains the pod by a Service in an error about a connection. It uses only hosts for which include
-// returns true.
+// unconnected explains the pod by a Service in an error about a connection, or by a network policy. It uses only hosts
+// for which include returns true.
 func unconnected(c *client, text string, include func(host string) bool) *verdict.Verdict {
 	text = errorIn(text, noConnection)
 	if v := c.onNode(text); v != nil {
@@ -103,6 +103,9 @@ func unconnected(c *client, text string, include func(host string) bool) *verdic
 			if v := c.unreachable(&services[n], host, text); v != nil {
 				return v
 			}
+		}
+		if v := outside(c, host, text); v != nil {
+			return v
 		}
 	}
 	return nil

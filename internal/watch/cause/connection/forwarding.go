@@ -142,8 +142,8 @@ func targetOf(o *corev1.Service, p *corev1.Pod, used int32) (target int32) {
 // once. Without a port, a URL means the default port of its scheme.
 func usedPorts(host, text string) (ports []int32) {
 	name := regexp.QuoteMeta(host) + `\.?` // A dot at the end means that DNS adds no search domain.
-	explicit := regexp.MustCompile(`\b` + name + `(?::|` + Quote + `(?: \([0-9a-f.:]+\))?,? (?:(?:on|at) )?port[ :=]+)` +
-		`(\d{1,5})\b`)
+	explicit := regexp.MustCompile(`\b` + name + `(?::|` + Quote +
+		`\)?(?: \([0-9a-f.:]+\))?,? (?:(?:on|at) )?port[ :=]+)(\d{1,5})\b`)
 	for _, found := range explicit.FindAllStringSubmatch(text, maxHosts) {
 		if number, err := strconv.ParseInt(found[1], 10, 32); err == nil && !slices.Contains(ports, int32(number)) {
 			ports = append(ports, int32(number))

@@ -48,8 +48,8 @@ type podFilter struct {
 	} `json:"subject"` // The group policy.networking.k8s.io.
 }
 
-// HasOthers reports whether policies of other kinds than NetworkPolicy possibly apply to one of the pods of a namespace.
-// Such policies can permit or block connections.
+// HasOthers reports whether policies of other kinds than NetworkPolicy possibly apply to one of the pods of a
+// namespace. Such policies can permit or block connections.
 func HasOthers(s *subject.Subject, namespace string, pods []corev1.Pod) bool {
 	n := s.Find(graph.NewID(graph.Kind{Kind: "Namespace"}, "", namespace))
 	subject.Follow(s, &n)

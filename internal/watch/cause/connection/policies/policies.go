@@ -2,6 +2,7 @@
 package policies
 
 import (
+	"net/netip"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -131,6 +132,23 @@ func BlockingPod(s *subject.Subject, all []Policy, peer, server *corev1.Pod, at 
 	return blocking(all, server, at, func(to *networking.NetworkPolicyPeer, namespace string) bool {
 		return Includes(s, to, namespace, peer)
 	})
+}
+
+// BlockingAddress returns the policy that blocks the connections of a pod to an address, or nil. All policies apply to
+// the pod. A peer with a selector possibly permits the connections, because the address can be that of an unknown pod.
+func BlockingAddress(all []Policy, address netip.Addr, at *Port) *neighbor.Neighbor {
+	return blocking(all, &corev1.Pod{}, at, func(to *networking.NetworkPolicyPeer, _ string) bool {
+		return to.IPBlock == nil || contains(to.IPBlock, address)
+	})
+}
+
+// contains reports whether a block contains an address. It also returns true if the block cannot be read.
+func contains(block *networking.IPBlock, address netip.Addr) bool {
+	isIn := func(cidr string) bool {
+		prefix, err := netip.ParsePrefix(cidr)
+		return err != nil || prefix.Contains(address)
+	}
+	return isIn(block.CIDR) && !slices.ContainsFunc(block.Except, isIn)
 }
 
 // blocking returns the policy that blocks the connections to a port of the server, or nil. If there are several,
