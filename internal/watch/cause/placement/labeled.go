@@ -13,32 +13,33 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
-// labeled explains why a pod cannot be scheduled, by a problem of the only node that has all labels which the pod
-// requires. A taint that the problem causes must be the reason why the pod does not fit on this node.
+// labeled explains why a pod cannot be scheduled, by the problems of all nodes that have the labels which the pod
+// requires. For each node, a taint that the problem causes must be the reason why the pod does not fit on the node.
 func labeled(s *subject.Subject, p *corev1.Pod) *verdict.Verdict {
 	required, _ := requiredLabels(p)
 	if len(required) == 0 || !strings.Contains(rejection(p), "untolerated taint") {
 		return nil
 	}
-	only := onlyNode(s, required)
-	if only == nil {
-		return nil
-	}
-	subject.Follow(s, only)
-	if !s.HasProblem(only) || !isKeptAway(p, only) {
-		return nil
-	}
-	return s.Inherit(only, s.Own.Severity, fmt.Sprintf(
-		"The pod can only run on %s (because of the labels that it requires), but this node has a problem: ", only))
-}
-
-// onlyNode returns the node that has the given labels, if it is the only one. Otherwise, it returns nil.
-func onlyNode(s *subject.Subject, required map[string]string) *neighbor.Neighbor {
 	nodes, ok := nodesWith(s, required)
-	if !ok || len(nodes) != 1 {
+	if !ok || len(nodes) > neighbor.Limit {
 		return nil
 	}
-	return &nodes[0]
+	for n := range nodes {
+		subject.Follow(s, &nodes[n])
+		if !s.HasProblem(&nodes[n]) || !isKeptAway(p, &nodes[n]) {
+			return nil
+		}
+	}
+	worst := s.Worst(nodes)
+	switch {
+	case worst == nil:
+		return nil
+	case len(nodes) == 1:
+		return s.Inherit(worst, s.Own.Severity, fmt.Sprintf(
+			"The pod can only run on %s (because of the labels that it requires), but this node has a problem: ", worst))
+	}
+	return s.Inherit(worst, s.Own.Severity, fmt.Sprintf(
+		"Each of the %d nodes with the labels that the pod requires has a problem. %s: ", len(nodes), worst))
 }
 
 // nodesWith returns the nodes that have the given labels. The result ok is false if further ones possibly exist.

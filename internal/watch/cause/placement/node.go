@@ -17,8 +17,8 @@ var nodeWarnings = []string{ //nolint:gochecknoglobals // Constant.
 }
 
 // Node explains why a node remains while it is being deleted: a pod on the node does not stop, or cannot be evicted. It
-// explains a node that is not initialized by the failed workload that has to initialize it. For a node that seems
-// healthy, it reports frequent interruptions of the node, or a problem about which a controller repeats an event.
+// explains a node that is not initialized by the failed workload or agent that has to initialize it. For a node that
+// seems healthy, it reports frequent interruptions of the node, or a problem about which a controller repeats an event.
 func Node(s *subject.Subject) *verdict.Verdict {
 	switch {
 	case s.Own.Reason == subject.Terminating:
@@ -26,7 +26,10 @@ func Node(s *subject.Subject) *verdict.Verdict {
 	case s.Own.Reason == "NotReady" && s.Own.Severity.IsProblem():
 		return withoutNetwork(s)
 	case s.Own.Reason == "NotInitialized" && s.Own.Severity.IsProblem():
-		return withoutCloud(s)
+		if v := withoutCloud(s); v != nil {
+			return v
+		}
+		return withoutAgent(s)
 	case s.Own.Severity != verdict.OK:
 		return nil
 	}

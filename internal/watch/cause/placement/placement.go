@@ -66,7 +66,7 @@ func pinned(s *subject.Subject, p *corev1.Pod) *verdict.Verdict {
 		return missingNode(s, &node, to)
 	case node.Object == nil:
 		return nil
-	case s.IsFailed(&node):
+	case s.IsFailed(&node) || s.HasProblem(&node) && isKeptAway(p, &node):
 		return s.Inherit(&node, s.Own.Severity, prefix+"has a problem: ")
 	case o.Spec.Unschedulable && !tolerates(p, &unschedulable):
 		return s.ExplainBy(&node, s.Own.Severity, "NodeUnschedulable", prefix+"is unschedulable (cordoned)")
