@@ -9,6 +9,7 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/api"
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/mention"
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/placement"
+	"github.com/glasshouse-project/glasshouse/internal/watch/cause/pull"
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/storage"
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/subject"
 	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
@@ -46,7 +47,7 @@ func pod(s *subject.Subject) *verdict.Verdict {
 	if target := s.FirstMissing(func(u *graph.Use) bool { return explainsPod(s, u, &p) }); target != nil {
 		return s.ReportMissing(target, verdict.Failed)
 	}
-	if v := mention.UnusedPullSecret(s); v != nil {
+	if v := pull.Failure(s, &p); v != nil {
 		return v
 	}
 	for _, rule := range []podRule{placement.Unscheduled, placement.WithoutPreemption} {
@@ -77,7 +78,7 @@ type podRule func(*subject.Subject, *corev1.Pod) *verdict.Verdict
 // startedPod explains a pod of which a container was started.
 func startedPod(s *subject.Subject, p *corev1.Pod) *verdict.Verdict {
 	for _, rule := range []podRule{
-		api.DefaultLimit, skippedKey, probeFailure, beforeServer, mention.FailedComponent,
+		api.DefaultLimit, skippedKey, probeFailure, beforeServer, mention.FailedComponent, pull.Failure,
 	} {
 		if v := rule(s, p); v != nil {
 			return v

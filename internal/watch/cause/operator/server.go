@@ -59,8 +59,7 @@ func failedServer(s *subject.Subject, host string) *neighbor.Neighbor {
 	}
 	n := s.Find(graph.NewID(graph.Kind{Kind: "Service"}, namespace, name))
 	subject.Follow(s, &n)
-	isScaled := n.Object != nil && n.Object.Verdict().Unpack().Reason == "ScaledToZero"
-	if !isScaled && !s.IsFailed(&n) {
+	if !subject.IsDown(s, &n) {
 		return unreadyServer(s, &n)
 	}
 	return &n

@@ -30,8 +30,7 @@ func stoppedServer(s *subject.Subject, p *corev1.Pod, last *corev1.Event) *verdi
 		return nil
 	}
 	subject.Follow(s, n)
-	isScaled := n.Object != nil && n.Object.Verdict().Unpack().Reason == "ScaledToZero"
-	if !isScaled && !s.IsFailed(n) {
+	if !subject.IsDown(s, n) {
 		return nil
 	}
 	s.AddSource(subject.EventsRef, last.Namespace)

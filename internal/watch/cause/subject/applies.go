@@ -85,6 +85,12 @@ func (s *Subject) IsFailed(n *neighbor.Neighbor) bool {
 	return s.HasProblem(n) && n.Object.Verdict().Severity() == verdict.Failed
 }
 
+// IsDown reports whether a Service has failed for a reason that still applies, or has no pods on purpose.
+func IsDown(s *Subject, service *neighbor.Neighbor) bool {
+	isScaled := service.Object != nil && service.Object.Verdict().Unpack().Reason == "ScaledToZero"
+	return isScaled || s.IsFailed(service)
+}
+
 // IsSettled reports whether the object is old enough that its controllers have handled it.
 func (s *Subject) IsSettled() bool { return HasPassed(s, s.Object.Created().Add(SettleTime)) }
 

@@ -1,8 +1,7 @@
-package mention
+package pull
 
 import (
 	"regexp"
-	"slices"
 	"strings"
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/subject"
@@ -11,19 +10,18 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
-// pullDenied matches the message of a registry that received no credentials, or not the required ones.
-var pullDenied = regexp.MustCompile(`(?i)\b(denied|unauthorized|authorization|authentication|credentials|401|403)\b`)
+// denied matches the message of a registry that received no credentials, or not the required ones.
+var denied = regexp.MustCompile(`(?i)\b(denied|unauthorized|authorization|authentication|credentials|401|403)\b`)
 
-// UnusedPullSecret explains a denied image pull: the kubelet ignores a pull Secret because of its type. It returns nil
-// if the pod also has a pull Secret of a usable type.
-func UnusedPullSecret(s *subject.Subject) *verdict.Verdict {
-	if !slices.Contains([]string{"ErrImagePull", "ImagePullBackOff"}, s.Own.Reason) ||
-		!pullDenied.MatchString(s.Own.Sentence) {
+// unusedSecret explains a denied image pull: the kubelet ignores a pull Secret because of its type. It returns nil if
+// the pod also has a pull Secret of a usable type.
+func unusedSecret(s *subject.Subject) *verdict.Verdict {
+	if !denied.MatchString(s.Own.Sentence) {
 		return nil
 	}
 	var unused *neighbor.Neighbor
 	var unusedType string
-	for n := range s.Used(func(u *graph.Use) bool { return strings.HasSuffix(u.Via, "imagePullSecrets") }) {
+	for n := range s.Used(isPullSecret) {
 		secretType := neighbor.Cell(n.Object, secretTypeColumn)
 		switch isPrinted := secretType == "Opaque" || strings.HasPrefix(secretType, "kubernetes.io/"); {
 		case !isPrinted, secretType == "kubernetes.io/dockerconfigjson", secretType == "kubernetes.io/dockercfg":
@@ -38,6 +36,8 @@ func UnusedPullSecret(s *subject.Subject) *verdict.Verdict {
 	return s.ExplainBy(unused, s.Own.Severity, s.Own.Reason, s.Own.Sentence+". "+unused.String()+" has the type "+
 		unusedType+", but the kubelet pulls images only with kubernetes.io/dockerconfigjson or kubernetes.io/dockercfg")
 }
+
+func isPullSecret(u *graph.Use) bool { return strings.HasSuffix(u.Via, "imagePullSecrets") }
 
 // secretTypeColumn is the index of the column TYPE in the table of Secrets. The rules read the type there, because it
 // is not part of the metadata of a Secret.
