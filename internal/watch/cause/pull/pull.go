@@ -19,5 +19,8 @@ func Failure(s *subject.Subject, p *corev1.Pod) *verdict.Verdict {
 	if v := stoppedRegistry(s, p); v != nil {
 		return v
 	}
-	return unusedSecret(s)
+	if v := unusedSecret(s); v != nil {
+		return v
+	}
+	return outdatedSecret(s)
 }
