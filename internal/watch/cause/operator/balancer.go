@@ -2,8 +2,11 @@ package operator
 
 import (
 	"cmp"
+	"regexp"
 	"slices"
 	"strings"
+
+	corev1 "k8s.io/api/core/v1"
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/subject"
 	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
@@ -11,11 +14,15 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
-// Balancer explains a Service that gets no address by the failed DaemonSet that forwards connections to it. Labels of
-// its pods name the Service. For example, ServiceLB, a load balancer of K3s, sets them.
+// Balancer explains a Service that gets no address by the Service that has this address, or by the failed DaemonSet
+// that forwards connections to the Service. Labels of its pods name the Service. For example, ServiceLB, a load
+// balancer of K3s, sets them.
 func Balancer(s *subject.Subject) *verdict.Verdict {
 	if s.Own.Reason != "LoadBalancerPending" || !s.Own.Severity.IsProblem() {
 		return nil
+	}
+	if v := addressTaken(s); v != nil {
+		return v
 	}
 	all := s.All(graph.Kind{Group: "apps", Kind: "DaemonSet"}, neighbor.AnyNamespace, 10*neighbor.Limit)
 	all = slices.DeleteFunc(all, func(n neighbor.Neighbor) bool { return !s.HasProblem(&n) || !forwardsTo(&n, s.ID) })
@@ -40,4 +47,28 @@ func forwardsTo(n *neighbor.Neighbor, service graph.ID) bool {
 		}
 	}
 	return false
+}
+
+// addressUser matches the namespace and the name of a Service that has the address which another Service requests.
+var addressUser = regexp.MustCompile(`(?i)\b(?:(?:in use|used) by|(?:allocated|assigned) to) (?:the )?(?:service )?` +
+	quote + `?([a-z0-9-]+)/([a-z0-9-]+)\b`)
+
+// addressTaken explains a Service that gets no address by another Service, which has the requested address according to
+// the newest warning.
+func addressTaken(s *subject.Subject) *verdict.Verdict {
+	last := s.NewestEvent(subject.IsWarning)
+	if last == nil {
+		return nil
+	}
+	found := addressUser.FindStringSubmatch(last.Message)
+	if found == nil {
+		return nil
+	}
+	n := s.Find(graph.NewID(s.ID.Kind, found[1], found[2]))
+	subject.Follow(s, &n)
+	if len(neighbor.Decode[corev1.Service](n.Object).Status.LoadBalancer.Ingress) == 0 {
+		return nil
+	}
+	s.AddSource(subject.EventsRef, last.Namespace)
+	return s.ExplainBy(&n, verdict.Degraded, last.Reason, s.Own.Sentence+": "+last.Message)
 }
