@@ -47,9 +47,10 @@ var (
 	kindOfVersion = regexp.MustCompile(`"?\b([a-z0-9][a-z0-9.-]*)/v[a-z0-9]+, Kind=([A-Za-z]+)"?[ ,:]+`)
 	// namespacePattern matches a namespace in a message.
 	namespacePattern = regexp.MustCompile(`\bin (?:the )?namespace ["'(` + "`" + `]?([a-z0-9-]+)`)
-	// objectPattern matches the kind and the name of an object in a message, such as "Deployment/shop/api" or
-	// "ResourceFlavor(s): gpu".
-	objectPattern = regexp.MustCompile(`\b()([A-Z][A-Za-z]+)(?:\(s\))?(?:\.([a-z0-9.-]+))?([ /]|: )` + objectName)
+	// objectPattern matches the kind and the name of an object in a message, such as "Deployment/shop/api",
+	// "ResourceFlavor(s): gpu" or "Service resource web in namespace shop".
+	objectPattern = regexp.MustCompile(`\b()([A-Z][A-Za-z]+)(?:\(s\))?(?:\.([a-z0-9.-]+))?( resource |[ /]|: )` +
+		objectName + inNamespace)
 	// remainingPattern matches a resource in the condition of a namespace, such as "widgets.example.com has 1 resource
 	// instances".
 	remainingPattern = regexp.MustCompile(`([a-z0-9-]+)\.([a-z0-9.-]*) has \d+ resource instances`)

@@ -8,6 +8,7 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
 	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
 	"github.com/glasshouse-project/glasshouse/internal/watch/objectrefs"
+	"github.com/glasshouse-project/glasshouse/internal/watch/resource"
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
@@ -100,4 +101,19 @@ func needsPodsOf(s *Subject, service *neighbor.Neighbor) bool {
 	return selector != nil && service.ID.Kind == graph.Kind{Kind: "Service"} &&
 		service.Object.Verdict().Unpack().Reason == NoPods && service.ID.Namespace() == s.ID.Namespace() &&
 		selector.Matches(neighbor.Decode[creatorContent](s.Object).Spec.Template.Labels)
+}
+
+// FailedOwner returns the custom resource that owns the subject and has a problem of its own, or nil.
+func FailedOwner(s *Subject) *neighbor.Neighbor {
+	_, owners := s.References(s.ID)
+	for n := range owners {
+		owner := s.Find(owners[n].ID)
+		if owner.Object == nil || owner.Object.UID() != owners[n].UID || !resource.IsCustom(owner.ID.Group) {
+			continue
+		}
+		if v := owner.Object.Verdict(); v.Severity().IsProblem() && v.Own().Severity().IsProblem() {
+			return &owner
+		}
+	}
+	return nil
 }

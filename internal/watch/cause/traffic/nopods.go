@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 
+	corev1 "k8s.io/api/core/v1"
+
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/subject"
 	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
 	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
@@ -27,12 +29,34 @@ func noPods(s *subject.Subject, selector *objectrefs.Selector) *verdict.Verdict 
 		return nil // Not all pods are known, and the selector can match an unknown one.
 	}
 	sentence := noEndpoints + "its selector " + selector.String() + " matches no pod"
-	if failed == nil || !isComplete {
-		return s.Explain(verdict.Failed, subject.NoPods, sentence, nil)
+	switch {
+	case failed != nil && isComplete:
+		v := s.Inherit(&failed.Neighbor, verdict.Failed, sentence+". "+failed.String()+": ")
+		v.Reason = subject.NoPods
+		return v
+	case lacksBalancer(s):
+		return nil // The verdict contains the warning about its load balancer instead. Its creator possibly waits for it.
+	case failed == nil:
+		if owner := subject.FailedOwner(s); owner != nil {
+			return ofOwner(s, owner, sentence)
+		}
 	}
-	v := s.Inherit(&failed.Neighbor, verdict.Failed, sentence+". "+failed.String()+": ")
-	v.Reason = subject.NoPods
-	return v
+	return s.Explain(verdict.Failed, subject.NoPods, sentence, nil)
+}
+
+// ofOwner explains a Service without pods by the own problem of its owner, whose controller should create the pods. The
+// owner can inherit another problem because of the Service, so that problem does not count.
+func ofOwner(s *subject.Subject, owner *neighbor.Neighbor, sentence string) *verdict.Verdict {
+	own := owner.Object.Verdict().Own().Unpack()
+	return s.Explain(verdict.Failed, subject.NoPods, sentence+". "+owner.String()+": "+own.Why(),
+		&verdict.Cause{Object: neighbor.ObjectOf(owner), Sentence: own.Why()})
+}
+
+// lacksBalancer reports whether a Service gets no address because of an error of its load balancer.
+func lacksBalancer(s *subject.Subject) bool {
+	last := s.NewestEvent(func(*corev1.Event) bool { return true })
+	return s.Own.Reason == "LoadBalancerPending" && s.Own.Severity.IsProblem() && last != nil &&
+		subject.IsWarning(last) && isLoadBalancer(last.Reason)
 }
 
 // isCausedByUser reports whether an object that uses the Service causes the problem of a workload. For example, a

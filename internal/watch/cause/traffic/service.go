@@ -3,6 +3,7 @@ package traffic
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -33,9 +34,10 @@ func Service(s *subject.Subject) *verdict.Verdict {
 }
 
 // isLoadBalancer reports whether the reason of a warning is about a load balancer. The AWS Load Balancer Controller has
-// the reasons FailedBuildModel and FailedDeployModel.
+// the reasons FailedBuildModel and FailedDeployModel, and MetalLB has AllocationFailed.
 func isLoadBalancer(reason string) bool {
-	return strings.Contains(reason, "LoadBalancer") || reason == "FailedBuildModel" || reason == "FailedDeployModel"
+	return strings.Contains(reason, "LoadBalancer") ||
+		slices.Contains([]string{"FailedBuildModel", "FailedDeployModel", "AllocationFailed"}, reason)
 }
 
 // explainNoResponse explains why requests to a Service get no response.
