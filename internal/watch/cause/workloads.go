@@ -29,7 +29,11 @@ func workload(s *subject.Subject) *verdict.Verdict {
 	if worst.Object.Verdict().Severity() == verdict.Failed && isMostlyDown(s.Object) {
 		severity = verdict.Failed
 	}
-	return placement.Preempted(s, worst, s.Inherit(worst, severity, ""))
+	prefix := ""
+	if s.Own.Reason == "DeploymentPaused" { // A changed template, which possibly solves the problem, is not rolled out.
+		prefix = subject.Sentences(s.Own.Sentence, "")
+	}
+	return placement.Preempted(s, worst, s.Inherit(worst, severity, prefix))
 }
 
 // isMostlyDown reports whether at most half of the desired replicas are ready.

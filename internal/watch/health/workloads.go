@@ -12,6 +12,7 @@ import (
 const (
 	unsettled = "(the others have not been ready for minReadySeconds)"
 	onDelete  = "; the others are updated only when they are deleted (OnDelete)"
+	paused    = "Paused: template changes are not rolled out"
 )
 
 // reasons are the details of a workload's health.
@@ -76,13 +77,17 @@ func deployment(o object.Object, status Status) result {
 	if isPaused && status == InProgress && (ready >= desired || isNew) {
 		status = Current // Nothing happens until the Deployment is resumed.
 	}
-	details.add(isPaused, "Paused: template changes are not rolled out")
+	// The pods keep their previous template until the Deployment is resumed.
+	isWaiting := isPaused && status != Current && updated < desired && !failure.Is("True")
+	details.add(isPaused && !isWaiting, paused)
 	details.add(updated < desired, "%d of %d replicas updated", updated, desired)
 	details.addReplicas(o, desired, ready)
 	r := readiness(status, ready, desired, "replicas", details)
 	switch {
 	case failure.Is("True"):
 		r.reason = failure.Reason
+	case isWaiting:
+		r.reason, r.Summary = "DeploymentPaused", paused+". "+r.Summary
 	case progressing.Is("False"):
 		r.reason = progressing.Reason
 	case status != InProgress:
