@@ -98,3 +98,37 @@ void test("the title names the state of an object only while it is not live, and
     panel.close();
   }
 });
+
+void test("the title shows the verdict as a word, in every tab and after each change", async () => {
+  const { head, upstream, root, panel } = openPanel();
+  const pill = (): string => {
+    frame();
+    const { hidden, textContent, dataset, title } = root.find("class", "verdict") as Part;
+    return hidden ? "" : `${dataset["severity"]} ${textContent} (${title})`;
+  };
+  try {
+    const { id } = upstream.requests[0] ?? {};
+    const send = (message: object): void => upstream.browser.socket.receive({ id, ...message });
+    send({ type: "state", state: "live" });
+    send({
+      type: "snapshot",
+      object: { metadata: { name: "web", uid: "u" } },
+      verdict: { severity: "failed", sentence: "It crashes" },
+    });
+    assert.equal(pill(), "", "the tab, and therefore the style sheet, is not loaded yet");
+    await nextTask();
+    head.children[0]?.fire("load");
+    await nextTask();
+    assert.equal(pill(), "failed failed (It crashes)");
+    send({ type: "events", cursor: "c", events: [{ op: "update", uid: "u", patch: [], verdict: "ok" }] });
+    assert.equal(pill(), "ok ok ()");
+    send({ type: "events", cursor: "c", events: [{ op: "update", uid: "u", patch: [], verdict: "none" }] });
+    assert.equal(pill(), "");
+    send({ type: "events", cursor: "c", events: [{ op: "update", uid: "u", patch: [], verdict: "degraded" }] });
+    assert.equal(pill(), "degraded degraded ()");
+    send({ type: "events", cursor: "c", events: [{ op: "delete", uid: "u" }] });
+    assert.equal(pill(), "", "a deleted object has no verdict");
+  } finally {
+    panel.close();
+  }
+});

@@ -27,6 +27,7 @@ export class Panel {
   private readonly tabStrip = h("div", { class: "tabs", role: "tablist", "aria-label": "Object details" });
   private readonly body = h("div", { class: "tab", role: "tabpanel", id: "tab" });
   private readonly statusElement: HTMLElement; // shows the status; on an object page, the page's own element
+  private readonly verdict = h("span", { class: "verdict", hidden: true }); // the severity, in the title
   private readonly lastChangeElement = h("span", { class: "change" });
   // Shows how many times data was reloaded, but only on an object page. Next to a list, an element of the list page
   // shows this text.
@@ -62,6 +63,7 @@ export class Panel {
     this.tabStrip.addEventListener("keydown", (e) => this.moveFocus(e));
     const tabRow = h("div", { class: "tab-row" }, this.tabStrip, this.lastChangeElement);
     if (isFullPage) {
+      byId("heading").after(this.verdict);
       byId("asof").before(this.menuButton());
       tabRow.append(this.reloads);
       root.prepend(tabRow, this.banner);
@@ -97,6 +99,7 @@ export class Panel {
       { class: "bar title" },
       h("span", { class: "kind" }, kind.kind),
       h("h2", { title: text }, text),
+      this.verdict,
       this.statusElement,
       h("span", { class: "spring" }),
       h("a", { href: objectHref(kind.ref, name), class: "page-link" }, "Full page"),
@@ -228,6 +231,11 @@ export class Panel {
       this.attachBody();
     }
     if (this.body.firstElementChild !== this.tab.element) this.body.replaceChildren(this.tab.element);
+    // A verdict on a deleted or unreadable object would be out of date.
+    const { severity, sentence } = store.verdict;
+    showText(this.verdict, store.object === null || isDeleted || severity === "none" ? null : severity);
+    this.verdict.dataset["severity"] = severity;
+    this.verdict.title = sentence;
     this.tab.show({
       object: store.object,
       health: store.health,
