@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { page } from "../fake-page.ts";
+import { page, Part } from "../fake-page.ts";
 import { browser, element, openPage } from "../fake-app.ts";
-import { comparisonOf, runRowCommand } from "../../static/src/list/row-actions.ts";
+import { comparisonOf, itemsOf, linkInvolved, runRowCommand } from "../../static/src/list/row-actions.ts";
 import { kubectlCommand } from "../../static/src/list/copy-items.ts";
 import type { ListPage } from "../../static/src/list/list.ts";
 import type { ObjectName } from "../../static/src/model/view.ts";
@@ -64,6 +64,60 @@ void test("a comparison and a kubectl command name the resource completely", () 
     kubectlCommand("rbac.authorization.k8s.io/v1/roles", { ns: "shop", name: "--server=https://example.com; id" }),
     "kubectl get 'roles.v1.rbac.authorization.k8s.io/--server=https://example.com; id' -n shop -o yaml",
   );
+});
+
+void test("an Event links to the object that it regards", () => {
+  openPage("/r/core/v1/events");
+  const opened: unknown[] = [];
+  const kinds = [
+    { ref: "core/v1/nodes", kind: "Node", namespaced: false, group: "core" },
+    { ref: "core/v1/services", kind: "Service", namespaced: true, group: "core" },
+    { ref: "serving.knative.dev/v1/services", kind: "Service", namespaced: true, group: "serving.knative.dev" },
+  ];
+  const view = { ref: "core/v1/events", open: null };
+  const list = {
+    table: { marked: new Map() },
+    view,
+    kind: { ref: view.ref, resource: "events", kind: "Event", namespaced: true },
+    picker: { listedKinds: () => kinds },
+    openObject: (object: unknown) => opened.push(object),
+  } as unknown as ListPage;
+  const part = (tag: string, ...children: (Part | string)[]): Part => {
+    const e = new Part(tag);
+    e.append(...children);
+    return e;
+  };
+  element("table").children[0]?.append(part("tr", part("th", "Reason"), part("th", "Object")));
+  const row = (object: string): [HTMLElement, Part] => {
+    const cell = part("td", object);
+    const tr = part("tr", part("td", "BackOff"), cell);
+    Object.assign(tr.dataset, { ns: "default", name: "event-1" });
+    element("tbody").replaceChildren(tr);
+    return [tr as unknown as HTMLElement, cell];
+  };
+  const opens = (): string[] =>
+    itemsOf(list, { ns: "default", name: "event-1" })
+      .map((i) => i.label)
+      .filter((label) => /^Open (?!in)/.test(label));
+
+  const [node, nodeCell] = row("node/node-1");
+  linkInvolved(list, node);
+  assert.equal(nodeCell.querySelector("a")?.getAttribute("href"), "/o/core/v1/nodes/_/node-1");
+  assert.equal(nodeCell.textContent, "node/node-1");
+  assert.deepEqual(opens(), ["Open Node node-1"]);
+  itemsOf(list, { ns: "default", name: "event-1" })[0]?.run?.();
+  assert.deepEqual(opened, [{ ns: "", name: "node-1", ref: "core/v1/nodes" }]);
+
+  const [service, serviceCell] = row("service/web");
+  linkInvolved(list, service);
+  assert.equal(serviceCell.querySelector("a"), null, "the API group is not clear");
+  assert.deepEqual(opens(), ["Open Service web (core)", "Open Service web (serving.knative.dev)"]);
+
+  row("secretthing/web");
+  assert.deepEqual(opens(), [], "the viewer cannot list this kind");
+  row("node/node-1");
+  Object.assign(view, { ref: "core/v1/pods" });
+  assert.deepEqual(opens(), [], "only Events regard other objects");
 });
 
 const plain = (url: string): string => decodeURIComponent(url);

@@ -64,7 +64,7 @@ export class ListPage implements FeedListener {
 
   constructor(
     private readonly live: Live,
-    private readonly picker: Picker,
+    readonly picker: Picker,
     private readonly now: () => number,
     private readonly navigate: (view: View, how: "push" | "replace") => void,
     kind: Kind,

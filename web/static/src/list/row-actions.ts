@@ -1,9 +1,11 @@
-// The actions of one row: the menu that a right click or the button "…" opens, and the keys to copy and to compare.
+// The actions of one row: the menu that a right click or the button "…" opens, the keys to copy and to compare, and the
+// link of an Event to its object.
 
 import "../shared-code.ts";
 import { sharedParts } from "../model/guest.ts";
 import { keyOf } from "../model/row-source.ts";
 import { compareHref, objectHref, type ObjectName } from "../model/view.ts";
+import { involvedObjects, isEvents, type InvolvedObject } from "../object/events/involved-object.ts";
 import { tabsFor } from "../object/tabs.ts";
 import { byId, h } from "../ui/dom.ts";
 import { singleKeysEnabled } from "../ui/single-key.ts";
@@ -58,7 +60,10 @@ export function comparisonOf(ref: string, a: ObjectName, b: ObjectName): string 
   return `${compareHref(ref, a)}&${other.toString().replaceAll("%2F", "/")}`;
 }
 
-/** Starts the menu of rows: the button "…" of the row under the pointer, and right clicks. */
+/**
+ * Starts the menu of rows: the button "…" of the row under the pointer, and right clicks. In the row of an Event under
+ * the pointer, the object becomes a link.
+ */
 export async function startRowMenu(list: ListPage): Promise<void> {
   await loadTabStyle();
   const rows = byId("rows");
@@ -81,6 +86,7 @@ export async function startRowMenu(list: ListPage): Promise<void> {
     (e) => {
       const tr = rowAt(e.target);
       hovered = tr === null ? null : nameOf(tr);
+      if (tr !== null) linkInvolved(list, tr);
       button.hidden = tr === null || e.pointerType !== "mouse";
       if (tr === null) return;
       const [at, area] = [tr.getBoundingClientRect(), rows.getBoundingClientRect()];
@@ -97,6 +103,15 @@ export async function startRowMenu(list: ListPage): Promise<void> {
     if (!(e.relatedTarget instanceof Node && rows.contains(e.relatedTarget))) hide();
   });
   rows.addEventListener("scroll", () => hide(), { passive: true });
+  rows.addEventListener("click", (e) => {
+    const tr = rowAt(e.target);
+    const isLink = e.target instanceof Element && e.target.closest("a.involved") !== null;
+    if (tr === null || !isLink || e.ctrlKey || e.metaKey || e.shiftKey || e.altKey) return;
+    const [involved] = involvedIn(list, tr);
+    if (involved === undefined) return;
+    e.preventDefault(); // Otherwise, the click would open the Event.
+    list.openObject(involved.object, "");
+  });
   rows.addEventListener("contextmenu", (e) => {
     const tr = rowAt(e.target);
     const row = tr === null ? list.table.activeEntry : nameOf(tr);
@@ -115,6 +130,32 @@ export async function startRowMenu(list: ListPage): Promise<void> {
 const rowAt = (target: EventTarget | null): HTMLElement | null =>
   target instanceof Element ? target.closest<HTMLElement>("#tbody tr[data-name]") : null;
 
+// Returns the cell of the column "Object" in the row of an Event. It is undefined in other lists.
+function objectCell(list: ListPage, tr: Element): Element | undefined {
+  if (!isEvents(list.view.ref)) return undefined;
+  return tr.children[[...document.querySelectorAll("#table thead th")].findIndex((th) => th.textContent === "Object")];
+}
+
+function involvedIn(list: ListPage, tr: HTMLElement): InvolvedObject[] {
+  const cell = objectCell(list, tr);
+  return cell === undefined ? [] : involvedObjects(cell.textContent ?? "", nameOf(tr).ns, list.picker.listedKinds());
+}
+
+/** Puts a link to the involved object into the row of an Event, if its API group is clear. */
+export function linkInvolved(list: ListPage, tr: HTMLElement): void {
+  const [involved, other] = involvedIn(list, tr);
+  const cell = objectCell(list, tr);
+  if (involved === undefined || other !== undefined || cell === undefined) return;
+  const href = objectHref(involved.object.ref, involved.object);
+  if (cell.querySelector("a")?.getAttribute("href") === href) return;
+  cell.replaceChildren(h("a", { class: "involved", href, tabindex: "-1" }, cell.textContent ?? ""));
+}
+
+const rowOf = ({ ns, name }: ObjectName): HTMLElement | undefined =>
+  [...document.querySelectorAll<HTMLElement>("#tbody tr[data-name]")].find(
+    (tr) => tr.dataset["ns"] === ns && tr.dataset["name"] === name,
+  );
+
 const nameOf = (tr: HTMLElement): ObjectName => ({ ns: tr.dataset["ns"] ?? "", name: tr.dataset["name"] ?? "" });
 
 async function openMenu(list: ListPage, row: ObjectName, at = activeRect()): Promise<void> {
@@ -129,12 +170,18 @@ function activeRect(): DOMRect {
   return new DOMRect(left, top, 0, Math.min(height, 30));
 }
 
-function itemsOf(list: ListPage, row: ObjectName): MenuItem[] {
+/** Returns the items in the menu of a row. For an Event, the first one opens the object that the Event regards. */
+export function itemsOf(list: ListPage, row: ObjectName): MenuItem[] {
   const { ref } = list.view;
+  const tr = rowOf(row);
   const tabs = tabsFor(list.kind);
   const { marked } = list.table;
   const [other] = [...marked.values()].filter((m) => keyOf(m.ns, m.name) !== keyOf(row.ns, row.name));
   return [
+    ...(tr === undefined ? [] : involvedIn(list, tr)).map(({ label, object }) => ({
+      label: `Open ${label}`,
+      run: () => list.openObject(object, ""),
+    })),
     ...tabs.map((t) => ({
       label: t.label,
       key: t.key,
