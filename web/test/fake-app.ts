@@ -8,7 +8,7 @@ import type { PageServices } from "../static/src/page-services.ts";
 
 const ids: Record<string, string[]> = {
   a: ["cluster"],
-  button: ["jump", "theme", "namespace-button", "columns", "charts-button", "pending-changes"],
+  button: ["jump", "theme", "namespace-button", "columns", "charts-button", "connection", "pending-changes"],
   details: ["export"],
   div: ["picker-groups", "panel", "side", "split", "object", "rows", "progress", "note", "charts"],
   footer: ["activity"],
@@ -17,7 +17,7 @@ const ids: Record<string, string[]> = {
   input: ["picker-filter", "q", "labels", "ns"],
   nav: ["picker"],
   p: ["banner", "coverage-note"],
-  span: ["latency", "status", "rate", "asof", "reloads", "count", "severity-counts"],
+  span: ["status", "asof", "reloads", "count", "severity-counts"],
 };
 
 /** Records what the page does with its window. */

@@ -53,17 +53,11 @@ void test("the page reconnects at once when the network is back or the tab becom
   assert.equal(browser.sockets.length, 3);
 });
 
-void test("the latency is shown once a ping is answered, and hidden while it is unknown", () => {
-  connect(start());
-  const latency = element("latency");
-  latency.hidden = true;
-  mock.timers.tick(1000);
-  browser.socket.receive({ type: "pong", id: browser.socket.last["id"] });
-  assert.equal(latency.hidden, false);
-  assert.match(latency.textContent, /^(<1|\d+) ms$/);
-  assert.match(latency.title, /^Browser ↔ Glasshouse: .* measured at /);
-  browser.socket.drop();
-  assert.equal(latency.hidden, true);
+void test("the status in the header has a button that opens the details of the connection", () => {
+  start();
+  const button = element("connection");
+  assert.equal(button.getAttribute("aria-controls"), "connection-pop");
+  assert.equal(element("connection-pop").getAttribute("aria-label"), "Connection");
 });
 
 void test("the page checks a login that ended, and is left after a share link has ended", async () => {

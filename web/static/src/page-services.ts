@@ -3,16 +3,18 @@
 
 import { isKiosk, withBase } from "./net/base-path.ts";
 import { openStartPage } from "./net/contexts.ts";
-import { Latency, latencyText } from "./net/latency.ts";
+import { Latency } from "./net/latency.ts";
 import { Live } from "./net/live.ts";
 import { checkLogin, reloadToLogIn } from "./net/login.ts";
 import { endShare, sharedParts } from "./model/guest.ts";
 import { formatView, objectHref, type ObjectName, type View } from "./model/view.ts";
 import { BuildMonitor, recordReloadFor, showUpdateNotice, isBuildServed } from "./ui/build-monitor.ts";
 import { Clock } from "./ui/clock.ts";
-import { byId, setText } from "./ui/dom.ts";
+import { byId } from "./ui/dom.ts";
 import type { Retryable } from "./ui/kiosk.ts";
+import { Popover } from "./ui/popover.ts";
 import { withPreferredColumns } from "./ui/preferences.ts";
+import { loadTabStyle } from "./ui/tab-style.ts";
 import type { ListPage } from "./list/list.ts";
 import { Picker } from "./list/picker.ts";
 import type { Command } from "./palette/commands.ts";
@@ -83,11 +85,16 @@ export class PageServices {
       },
     );
     this.live = live;
-    const latency = new Latency(
-      live,
-      { ...timers, clock: () => performance.now(), now, hidden: () => document.hidden },
-      () => drawLatency(latency, now),
-    );
+    const latency = new Latency(live, {
+      ...timers,
+      clock: () => performance.now(),
+      now,
+      hidden: () => document.hidden,
+    });
+    new Popover(byId("connection") as HTMLButtonElement, "Connection", async () => {
+      const [{ connectionDetails }] = await Promise.all([import("./status/connection.tsx"), loadTabStyle()]);
+      return connectionDetails(latency, now, () => this.page.list);
+    });
     const build = new BuildMonitor(pageBuild, {
       ...timers,
       hidden: () => document.hidden || isKiosk(), // a kiosk (a wall display) has no user, so it counts as hidden
@@ -138,13 +145,4 @@ function socketUrl(): string {
   );
   url.protocol = url.protocol === "https:" ? "wss:" : "ws:";
   return url.href;
-}
-
-function drawLatency({ ms, at }: Latency, now: () => number): void {
-  const e = byId("latency");
-  e.hidden = ms === null;
-  if (ms === null) return;
-  const { text, title } = latencyText(ms, at, now());
-  setText(e, text);
-  e.title = title;
 }

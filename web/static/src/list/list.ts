@@ -8,7 +8,7 @@ import { sharedParts } from "../model/guest.ts";
 import { Charts } from "./charts.ts";
 import { Feed, type FeedListener } from "../model/feed.ts";
 import type { Live } from "../net/live.ts";
-import { plural, type Kind } from "../net/kinds.ts";
+import type { Kind } from "../net/kinds.ts";
 import { showToast as announce, showToastAfterTyping, showReloadToast } from "../ui/toast.ts";
 import type { Picker } from "./picker.ts";
 import { fittingColumns } from "./columns.ts";
@@ -22,7 +22,6 @@ import { Rows } from "../model/rows.ts";
 import { autoSort, worstFirst, type Sort } from "../model/sort.ts";
 import { reloadsText, status } from "../model/status.ts";
 import { drawSeverityCounts, showText } from "../ui/status-view.ts";
-import { EventRate } from "./event-rate.ts";
 import { tabsFor } from "../object/tabs.ts";
 import { Table } from "./table.ts";
 import type { LatestChange } from "../model/latest-change.ts";
@@ -58,7 +57,6 @@ export class ListPage implements FeedListener {
   private shownFitting = "";
   private readonly panel: ListPanel;
   readonly table: Table;
-  private eventRate = new EventRate();
   readonly activity: Activity;
   readonly charts: Charts;
 
@@ -191,7 +189,6 @@ export class ListPage implements FeedListener {
 
   private subscribe(): Feed {
     this.followNamespaces();
-    this.eventRate = new EventRate();
     const { ref, ns, labels, sort, q } = this.view;
     this.activity.showList({ kind: this.kind, ns, labels });
     this.showCharts();
@@ -271,13 +268,11 @@ export class ListPage implements FeedListener {
     if (!this.hasData) this.updateStatus();
     this.updateSeverityCounts();
     this.table.tick();
-    this.eventRate.tick(this.feed.events);
-    const rateElement = byId("rate");
-    const live = this.feed.info().state?.state === "live" && this.live.connection === "open";
-    rateElement.hidden = !live;
-    if (!live) return;
-    rateElement.title = `Changes to ${plural(this.kind)}: ${this.eventRate.text}`;
-    setText(rateElement, this.eventRate.text);
+  }
+
+  /** The number of row changes that arrived since the list was subscribed. */
+  get eventCount(): number {
+    return this.feed.events;
   }
 
   snapshotArrived(columns: boolean): void {

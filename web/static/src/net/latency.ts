@@ -1,6 +1,5 @@
 // Measures the round-trip time to the server. It sends a ping over the WebSocket every 10 s.
 
-import { clockTime } from "../text/age.ts";
 import type { Live } from "./live.ts";
 
 const pingInterval = 10_000;
@@ -31,7 +30,6 @@ export class Latency {
   constructor(
     private readonly live: Pick<Live, "connection" | "ping" | "onPong">,
     private readonly host: LatencyHost,
-    private readonly onChange: () => void,
   ) {
     live.onPong = (id) => this.pong(id);
   }
@@ -42,14 +40,14 @@ export class Latency {
   reconnected(): void {
     this.host.cancel(this.timer);
     this.sentAt = null;
-    this.setLatency(null);
+    this.ms = null;
     if (this.live.connection === "open") this.timer = this.host.after(firstPingDelay, () => this.sendPing());
   }
 
   private sendPing(): void {
     this.timer = this.host.after(pingInterval, () => this.sendPing());
     // If the previous ping has not been answered, the round-trip time is unknown.
-    if (this.sentAt !== null) this.setLatency(null);
+    if (this.sentAt !== null) this.ms = null;
     if (this.sentAt !== null || this.host.hidden()) return;
     this.sentAt = this.host.clock();
     this.live.ping(++this.lastPingId);
@@ -57,30 +55,8 @@ export class Latency {
 
   private pong(id: number): void {
     if (id !== this.lastPingId || this.sentAt === null) return;
-    const roundTrip = this.host.clock() - this.sentAt;
+    this.ms = this.host.clock() - this.sentAt;
     this.sentAt = null;
     this.at = this.host.now();
-    this.setLatency(roundTrip);
   }
-
-  private setLatency(ms: number | null): void {
-    if (ms === this.ms) return;
-    this.ms = ms;
-    this.onChange();
-  }
-}
-
-/**
- * Formats a round-trip time. The parameter `at` is the time of the measurement. The member `title` of the result is the
- * text of the tooltip.
- */
-export function latencyText(ms: number, at: number, now: number): { text: string; title: string } {
-  const text = ms < 1 ? "<1 ms" : `${Math.round(ms)} ms`;
-  return {
-    text,
-    title: `Browser ↔ Glasshouse: ${text}, measured at ${clockTime(
-      new Date(at).toISOString(),
-      now,
-    )} (not API server latency)`,
-  };
 }

@@ -4,7 +4,9 @@ const sampleCount = 5;
 
 export class EventRate {
   private readonly counts: number[] = [];
-  private previousTotal = 0;
+
+  /** The parameter is the total number of events at the start of the measurement. */
+  constructor(private previousTotal = 0) {}
 
   /** Records the total number of events so far. It must be called once per second. */
   tick(total: number): void {
@@ -14,9 +16,10 @@ export class EventRate {
     if (this.counts.length > sampleCount) this.counts.shift();
   }
 
-  /** The average number of events per second over the last 5 seconds, for example "2.4/s". */
+  /** The average number of events per second over the last 5 seconds, for example "2.4/s". "" before the first tick. */
   get text(): string {
-    const mean = this.counts.reduce((a, b) => a + b, 0) / Math.max(1, this.counts.length);
+    if (this.counts.length === 0) return "";
+    const mean = this.counts.reduce((a, b) => a + b, 0) / this.counts.length;
     return `${mean >= 10 || mean === 0 ? Math.round(mean) : mean.toFixed(1)}/s`;
   }
 }
