@@ -39,3 +39,18 @@ void test("a long kind name is truncated at the edge of its card", () => {
   check("related", ".card :is(.kind, .where)", "min-width: 0", "overflow: hidden", "text-overflow: ellipsis");
   check("related", ".card .state", "flex: none");
 });
+
+void test("the note about waiting changes pulses, and the panel slides in, unless the user prefers less motion", () => {
+  check("dialogs", ".pending-changes", "animation: pulse 600ms ease-out");
+  check("panel", ".side-panel", "animation: slide 150ms ease-out");
+  for (const [sheet, selector] of [
+    ["dialogs", ".pending-changes"],
+    ["panel", ".side-panel"],
+  ] as const) {
+    const css = readFileSync(`static/src/css/${sheet}.css`, "utf8");
+    const media = "@media (prefers-reduced-motion: no-preference) {";
+    assert.match(css, new RegExp(`${escaped(media)}\\s*${escaped(selector)} \\{\\s*animation`), selector);
+  }
+});
+
+const escaped = (text: string): string => text.replace(/[.(){}]/g, "\\$&");
