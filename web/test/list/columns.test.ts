@@ -67,10 +67,10 @@ void test("a list with verdicts has a column after the name that sorts by severi
   widths.apply(h);
   assert.deepEqual(
     colgroup.children.map((col) => col.style["width"]),
-    ["calc(7ch + var(--cell-pad))", "", "calc(9ch + var(--cell-pad))"],
+    ["calc(8ch + var(--cell-pad))", "", "calc(9ch + var(--cell-pad))"],
     "the name column has space for the severity icon, and the column Why fills the remaining width",
   );
-  assert.equal(table.style["minWidth"], "calc(40ch + 3 * var(--cell-pad))");
+  assert.equal(table.style["minWidth"], "calc(41ch + 3 * var(--cell-pad))");
 });
 
 void test("the aria-colcount attribute contains the number of columns", () => {

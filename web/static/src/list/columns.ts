@@ -11,7 +11,7 @@ const maxWidth = 56; // characters; a longer text ends with an ellipsis
 const relativeWidth = 9; // minimum width in characters of a column with ages; the age "<invalid>" needs 9
 const longNameWidth = 253; // characters; no column is wider, because no object name is longer
 const whyWidth = 24; // minimum width in characters of the column "Why", which fills the remaining space
-const shapeWidth = 2; // characters; space for the shape that shows the severity, before the name
+const shapeWidth = 3; // characters; space for the shape that shows the severity, before the name
 
 export interface TableHead {
   readonly thead: HTMLTableSectionElement;
