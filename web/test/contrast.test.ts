@@ -19,14 +19,14 @@ function luminance(color: string): number {
   return 0.2126 * r + 0.7152 * g + 0.0722 * b;
 }
 
-function checkContrast(texts: readonly string[], backgrounds: readonly string[], i: 0 | 1): void {
+function checkContrast(texts: readonly string[], backgrounds: readonly string[], i: 0 | 1, wanted = 4.5): void {
   for (const text of texts) {
     for (const background of backgrounds) {
       const [high = 0, low = 0] = [text, background]
         .map((name) => luminance(tokens.get(name)?.[i] ?? ""))
         .sort((a, b) => b - a);
       const contrast = (high + 0.05) / (low + 0.05);
-      assert.ok(contrast >= 4.5, `${text} on ${background}: ${contrast.toFixed(2)}`);
+      assert.ok(contrast >= wanted, `${text} on ${background}: ${contrast.toFixed(2)}`);
     }
   }
 }
@@ -44,4 +44,9 @@ for (const [scheme, i] of [
       ["bg", "panel", "flash", "hover", "selected", "added", "bad-bg"],
       i,
     ));
+  void test(`warnings have enough contrast on their amber background, ${scheme}`, () =>
+    checkContrast(["warn"], ["warn-bg"], i));
+  // WCAG 2.2 requires a ratio of 3 for graphics.
+  void test(`the shapes of warnings have enough contrast on all backgrounds of rows, ${scheme}`, () =>
+    checkContrast(["warn-mark"], ["bg", "panel", "hover", "selected", "bad-bg", "warn-bg"], i, 3));
 }
