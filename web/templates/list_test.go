@@ -453,7 +453,7 @@ func TestListPageShowsItsState(t *testing.T) {
 //
 // Invariant: I34. The page never interprets text of the cluster as markup. It shows invisible characters. A character
 // that changes the text direction affects only the value that contains it. Exports escape text that a spreadsheet would
-// run as a formula. No script or style sheet names another host.
+// run as a formula. No script or style sheet names another host, except in a link to documentation.
 func TestTextIsEscaped(t *testing.T) {
 	const hostile = `"><script>alert(1)</script><img src=x onerror=alert(1)>' onclick='x`
 	list, object, compare, status, failure :=

@@ -80,6 +80,8 @@ export function drawListStatus(list: ListState, now: number, retry: () => void):
       plural(kind),
       retry,
     );
+  if (empty && note.act === "docs")
+    void import("./kind-docs.ts").then((m) => m.showDocsLink(noteElement, view.ref, plural(kind)));
   // While the page shows the server-rendered rows, keep the notes about them, which are also server-rendered.
   if (complete || !showsServerRows) showText(byId("coverage-note"), empty ? null : asideText(list, now));
   // The note in an empty list also reports outdated data, so the list needs no banner. But if the text filter hides all

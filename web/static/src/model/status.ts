@@ -146,7 +146,7 @@ export interface Note {
   readonly title: string;
   readonly detail: string;
   readonly next: string;
-  readonly act: "show-all" | "show-allowed" | "view-namespaces" | "retry" | null;
+  readonly act: "show-all" | "show-allowed" | "view-namespaces" | "retry" | "docs" | null;
   /** Whether the viewer lacks a permission and is no guest. The note then shows the kubectl command that checks it. */
   readonly isForbidden?: boolean;
 }
@@ -255,7 +255,7 @@ export function noteFor(
       "New ones appear here automatically.",
       "show-all",
     );
-  if (info.isComplete) return make(`No ${resource}`, coverageNote ?? "", "New ones appear here automatically.");
+  if (info.isComplete) return make(`No ${resource}`, coverageNote ?? "", "New ones appear here automatically.", "docs");
   if (info.connection === "lost")
     return make(
       staleNote ?? "",
