@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import "../fake-page.ts";
 import type { Part } from "../fake-page.ts";
-import { ActivityFeed, footerText, type FooterState } from "../../static/src/activity/activity-feed.tsx";
+import { ActivityFeed, footerText, hiddenText, type FooterState } from "../../static/src/activity/activity-feed.tsx";
 import { splitWatched, updateInterval } from "../../static/src/activity/activity-source.ts";
 import { h } from "../../static/src/ui/dom.ts";
 import type { Kind } from "../../static/src/net/kinds.ts";
@@ -20,7 +20,7 @@ const idle: FooterState = {
   size: 0,
   hasMore: false,
   filtered: false,
-  showsMinor: false,
+  hidden: "Minor changes",
   resource: "configmaps",
   since: "00:10:33",
   kinds: null,
@@ -42,7 +42,8 @@ void test("the footer reports no changes only for the time that the feed covers"
       { staleText: lost, size: 2, filtered: true },
       `${gapNote} No changes match the filter. Minor changes are hidden and may match.`,
     ],
-    [{ size: 2, filtered: true, showsMinor: true }, "No changes match the filter."],
+    [{ size: 2, filtered: true, hidden: "" }, "No changes match the filter."],
+    [{ size: 2, hidden: hiddenText(false, false) }, "All changes are hidden: status updates and minor changes."],
     [{ staleText: lost, complete: false }, gapNote],
     [{ complete: false }, "Loading history…"],
     [{ count: 300, size: 300, hasMore: true }, ""],
@@ -222,3 +223,46 @@ void test(
     assert.equal(place.find("class", "all")?.getAttribute("title"), `spec.note ${was} → ${is}`);
   },
 );
+
+void test("status updates are hidden at first, and those of one object form one line", async () => {
+  const { feed, receive, place } = openFeed(false);
+  const update = (second: number, name: string, path: string, value: unknown) => ({
+    op: "update",
+    ns: "shop",
+    name,
+    uid: "u",
+    rv: "1",
+    time: new Date(second * 1000).toISOString(),
+    patch: [{ op: "replace", path, value }],
+  });
+  receive("pods", {
+    ...snapshot(),
+    events: [
+      update(1, "a", "/spec/image", "v2"),
+      update(2, "a", "/status/ready", 1),
+      update(3, "b", "/spec/image", "v3"),
+      update(4, "a", "/status/ready", 2),
+      update(5, "a", "/status/ready", 3),
+    ],
+  });
+  const lines = (): string[] => {
+    feed.refresh();
+    return place.querySelectorAll(".activity-entry .all").map((e) => e.textContent.replace(/\s+/g, " ").trim());
+  };
+  assert.deepEqual(lines(), ["spec.image → v3", "spec.image → v2"]);
+  const box = place.querySelector("label input") as Part;
+  box.checked = true;
+  box.fire("change", { type: "change", currentTarget: box });
+  assert.deepEqual(lines(), ["3 status updates status.ready → 3", "spec.image → v3", "spec.image → v2"]);
+  const toggle = place.querySelector(".burst-toggle") as Part;
+  assert.equal(toggle.getAttribute("aria-expanded"), "false");
+  toggle.dispatch("click", { button: 0 });
+  for (let microtask = 0; microtask < 20; microtask++) await Promise.resolve();
+  assert.deepEqual(lines(), [
+    "3 status updates status.ready → 3",
+    "status.ready → 2",
+    "status.ready → 1",
+    "spec.image → v3",
+    "spec.image → v2",
+  ]);
+});

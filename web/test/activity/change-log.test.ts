@@ -63,6 +63,16 @@ void test("changes are listed newest first, minor ones only on request", () => {
   );
 });
 
+void test("an update of an Event is minor, because it only counts another occurrence", () => {
+  const h = new ChangeLog();
+  const events = kind("events");
+  h.addResource(events, t, [
+    change("a", [], "kubelet", "add"),
+    change("a", [{ op: "replace", path: "/count", value: 2 }]),
+  ]);
+  assert.deepEqual([h.visible("", false).map((e) => e.op), h.visible("", true).length], [["add"], 2]);
+});
+
 const newestFields = (h: ChangeLog): string[] | undefined =>
   h.visible("", false)[0]?.fieldTexts.map((w) => w.join(" "));
 

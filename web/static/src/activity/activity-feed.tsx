@@ -3,12 +3,14 @@
 import "../shared-code.ts";
 import type { ActivityPreferences, ListScope, ActivityHost } from "./activity-types.ts";
 import { createRef, type TargetedMouseEvent } from "preact";
+import { useCallback, useState } from "preact/hooks";
 import { splitWatched, updateInterval, ActivitySource } from "./activity-source.ts";
 import { clockTime } from "../text/age.ts";
 import { formatInteger } from "../text/format.ts";
 import { Author } from "../ui/author.tsx";
 import { HeightHandle } from "../ui/height-handle.tsx";
 import { memo, mount, unmount, useNow, ViewState } from "../ui/view.tsx";
+import { groupBursts, type EntryGroup } from "./bursts.ts";
 import { ChangeLog, type LogEntry } from "./change-log.ts";
 import { plural, type Kind } from "../net/kinds.ts";
 import { staleText } from "../model/status.ts";
@@ -22,6 +24,7 @@ export class ActivityFeed {
   private readonly state: ViewState;
   private readonly list = createRef<HTMLDivElement>();
   private showMinor = false;
+  private showStatus = false;
   private readonly changeLog = new ChangeLog();
   private readonly sources = new Map<string, ActivitySource>();
   // Watched resources that the feed omits, because it shows only a maximum number of resources.
@@ -139,16 +142,17 @@ export class ActivityFeed {
   private draw(): void {
     clearTimeout(this.timer);
     this.timer = undefined;
-    const { changeLog, showMinor, limit, scope, preferences } = this;
+    const { changeLog, showMinor, showStatus, limit, scope, preferences } = this;
     const { all, filter } = preferences;
-    const visible = changeLog.visible(filter, showMinor);
-    const waiting = changeLog.pendingCount(filter, showMinor);
+    const visible = changeLog.visible(filter, showMinor, showStatus);
+    const groups = groupBursts(visible);
+    const waiting = changeLog.pendingCount(filter, showMinor, showStatus);
     const since = clockTime(changeLog.since, this.host.now());
     const sources = [...this.sources.values()];
     const shown = sources.filter((s) => s.complete);
     const complete = shown.length > 0;
     const staleText = this.staleText(shown.length > 0 ? shown : sources);
-    const hasMore = visible.length > limit;
+    const hasMore = groups.length > limit;
     const { problem, state } = (all ? undefined : sources[0]) ?? { problem: null, state: null };
     const kinds = all
       ? {
@@ -169,7 +173,7 @@ export class ActivityFeed {
       size: changeLog.size,
       hasMore,
       filtered: filter !== "",
-      showsMinor: showMinor,
+      hidden: hiddenText(showStatus, showMinor),
       resource: scope === null ? "objects" : plural(scope.kind),
       since,
       kinds,
@@ -209,7 +213,18 @@ export class ActivityFeed {
               this.draw();
             }}
           />
-          <label title="Minor changes affect only lease renewals, resource versions and similar fields">
+          <label title="Most updates of the status are made by controllers. Updates of one object form one line.">
+            <input
+              type="checkbox"
+              checked={showStatus}
+              onChange={(e) => {
+                this.showStatus = e.currentTarget.checked;
+                this.draw();
+              }}
+            />
+            Show status updates
+          </label>
+          <label title="Minor changes affect only lease renewals, resource versions, counts of Events and the like">
             <input
               type="checkbox"
               checked={showMinor}
@@ -238,8 +253,15 @@ export class ActivityFeed {
           onPointerEnter={() => this.setHovered(true)}
           onPointerLeave={() => this.setHovered(false)}
         >
-          {visible.slice(0, limit).map((entry) => (
-            <Entry key={entry.number} entry={entry} scope={scope} showKind={all} href={this.href} open={this.open} />
+          {groups.slice(0, limit).map((group) => (
+            <Group
+              key={group.at(-1)?.number}
+              group={group}
+              scope={scope}
+              showKind={all}
+              href={this.href}
+              open={this.open}
+            />
           ))}
           {hasMore && (
             <button type="button" class="older" onClick={() => this.showOlder()}>
@@ -282,15 +304,36 @@ export class ActivityFeed {
   }
 }
 
+/** One line for a group of changes. A click on the number of status updates shows each of them. */
+function Group({
+  group,
+  ...rest
+}: Omit<EntryProps, "entry" | "count" | "isOpen" | "toggle" | "isNested"> & { group: EntryGroup }) {
+  const [isOpen, setOpen] = useState(false);
+  const toggle = useCallback(() => setOpen((is) => !is), []);
+  const [newest, ...older] = group;
+  if (older.length === 0) return <Entry entry={newest} {...rest} />;
+  return (
+    <>
+      <Entry entry={newest} count={group.length} isOpen={isOpen} toggle={toggle} {...rest} />
+      {isOpen && older.map((entry) => <Entry key={entry.number} entry={entry} isNested {...rest} />)}
+    </>
+  );
+}
+
 interface EntryProps {
   entry: LogEntry;
+  count?: number; // number of status updates in the group of this entry
+  isOpen?: boolean; // whether each entry of the group is shown
+  toggle?: () => void;
+  isNested?: boolean;
   scope: ListScope | null; // not read: a new value makes memo draw the entry again, with new links
   showKind: boolean;
   href: (entry: LogEntry) => string;
   open: (entry: LogEntry) => void;
 }
 
-const Entry = memo(({ entry, showKind, href, open }: EntryProps) => {
+const Entry = memo(({ entry, count, isOpen, toggle, isNested, showKind, href, open }: EntryProps) => {
   const now = useNow();
   const { kind, op, ns, name, time, fieldTexts, by, isMinor } = entry;
   const shown = op === "update" ? fieldTexts.slice(0, maxFields) : [];
@@ -302,7 +345,13 @@ const Entry = memo(({ entry, showKind, href, open }: EntryProps) => {
     open(entry);
   };
   return (
-    <div class="activity-entry" data-op={op} data-minor={isMinor ? "" : undefined} onClick={click}>
+    <div
+      class="activity-entry"
+      data-op={op}
+      data-minor={isMinor ? "" : undefined}
+      data-nested={isNested === true ? "" : undefined}
+      onClick={click}
+    >
       <time datetime={time}>{clockTime(time, now())}</time>
       <a href={href(entry)}>
         {showKind && (
@@ -313,6 +362,19 @@ const Entry = memo(({ entry, showKind, href, open }: EntryProps) => {
         {ns === "" ? name : `${ns}/${name}`}
       </a>
       <span class="all" title={fieldTexts.length > 0 ? fieldTexts.map((t) => t.join(" ")).join("\n") : undefined}>
+        {toggle !== undefined && (
+          <button
+            type="button"
+            class="burst-toggle"
+            aria-expanded={isOpen}
+            onClick={(e) => {
+              e.stopPropagation(); // a click on the line opens the object
+              toggle();
+            }}
+          >
+            {`${formatInteger(count ?? 0)} status updates`}
+          </button>
+        )}
         {op !== "update" && <span class="op">{opLabels[op].toLowerCase()}</span>}
         {shown.map((pieces) => (
           <span class="field-change">{isolateDirections(pieces)}</span>
@@ -364,7 +426,7 @@ export interface FooterState {
   readonly size: number;
   readonly hasMore: boolean;
   readonly filtered: boolean;
-  readonly showsMinor: boolean;
+  readonly hidden: string; // what the feed hides, such as "Minor changes"; empty if it hides nothing
   readonly resource: string;
   readonly since: string;
   /**
@@ -373,6 +435,15 @@ export interface FooterState {
    */
   readonly kinds: { readonly known: boolean; readonly shown: number; readonly omitted: readonly string[] } | null;
 }
+
+export const hiddenText = (showsStatus: boolean, showsMinor: boolean): string =>
+  showsStatus
+    ? showsMinor
+      ? ""
+      : "Minor changes"
+    : showsMinor
+      ? "Status updates"
+      : "Status updates and minor changes";
 
 export function footerText(f: FooterState): string {
   const staleWarning = f.staleText === null ? "" : `${f.staleText}. Later changes may be missing.`;
@@ -397,10 +468,10 @@ export function footerText(f: FooterState): string {
   if (f.size > 0)
     return join(
       !f.filtered
-        ? "All changes are minor and hidden."
-        : f.showsMinor
+        ? `All changes are hidden: ${f.hidden.toLowerCase()}.`
+        : f.hidden === ""
           ? "No changes match the filter."
-          : "No changes match the filter. Minor changes are hidden and may match.",
+          : `No changes match the filter. ${f.hidden} are hidden and may match.`,
     );
   const subject =
     f.kinds === null

@@ -2,8 +2,9 @@
 
 import { fieldsOf, type Field, type Value } from "../model/fields.ts";
 import type { Kind } from "../net/kinds.ts";
+import { isEvents } from "../object/events/involved-object.ts";
 import { isObject } from "../model/paths.ts";
-import { changeAuthors, opLabels } from "./timeline.ts";
+import { changeAuthors, opLabels, partsOf } from "./timeline.ts";
 import type { ChangeAuthor, Change } from "../net/wire.ts";
 
 /** One line of the activity feed. To save memory, it contains only shortened texts of the values. */
@@ -18,6 +19,8 @@ export interface LogEntry {
   /** A list of text pieces for each changed field. Each piece can have its own writing direction. */
   readonly fieldTexts: readonly (readonly string[])[];
   readonly isMinor: boolean;
+  /** Whether only the status changed. */
+  readonly isStatus: boolean;
   readonly by: readonly ChangeAuthor[];
   readonly searchText: string;
 }
@@ -82,12 +85,13 @@ export class ChangeLog {
     this.pending = [];
   }
 
-  pendingCount(filter: string, includeMinor: boolean): number {
-    return this.pending.filter(matcher(filter, includeMinor)).length;
+  pendingCount(filter: string, includeMinor: boolean, includeStatus = true): number {
+    return this.pending.filter(matcher(filter, includeMinor, includeStatus)).length;
   }
 
-  visible(filter: string, includeMinor: boolean): LogEntry[] {
-    return this.entries.filter(matcher(filter, includeMinor)).reverse();
+  /** Returns the changes that match the filter, newest first. */
+  visible(filter: string, includeMinor: boolean, includeStatus = true): LogEntry[] {
+    return this.entries.filter(matcher(filter, includeMinor, includeStatus)).reverse();
   }
 
   get size(): number {
@@ -142,7 +146,9 @@ export class ChangeLog {
       name,
       time,
       fieldTexts,
-      isMinor: op === "update" && relevant.length === 0,
+      // An update of an Event only counts another occurrence.
+      isMinor: op === "update" && (relevant.length === 0 || isEvents(kind.ref)),
+      isStatus: relevant.length > 0 && partsOf(relevant).join() === "status",
       by,
       searchText,
     };
@@ -151,12 +157,13 @@ export class ChangeLog {
 
 const latest = (a: Moment | null, b: Moment): Moment => (a === null || b.timeMs > a.timeMs ? b : a);
 
-function matcher(filter: string, includeMinor: boolean): (h: LogEntry) => boolean {
+function matcher(filter: string, includeMinor: boolean, includeStatus: boolean): (h: LogEntry) => boolean {
   const terms = filter
     .toLowerCase()
     .split(/\s+/)
     .filter((t) => t !== "");
-  return (h) => (includeMinor || !h.isMinor) && terms.every((t) => h.searchText.includes(t));
+  return (h) =>
+    (includeMinor || !h.isMinor) && (includeStatus || !h.isStatus) && terms.every((t) => h.searchText.includes(t));
 }
 
 // The sort rank of a changed field: single values first, then list elements, then maps and lists, then timestamps.

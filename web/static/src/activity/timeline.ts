@@ -176,9 +176,11 @@ function unfold(run: readonly ShownStep[]): StepGroup[] {
   return groups;
 }
 
-// Returns the parts that a change affects. Minor fields count only if no other fields have changed. The resource
-// version is different after every change, so it counts only if nothing else has changed.
-function partsOf(fields: readonly Field[]): Part[] {
+/**
+ * Returns the parts that a change affects. Minor fields count only if no other fields have changed. The resource
+ * version is different after every change, so it counts only if nothing else has changed.
+ */
+export function partsOf(fields: readonly Field[]): Part[] {
   const relevant = fields.filter((f) => !f.isVolatile);
   const rest = fields.filter((f) => f.pathText !== "metadata.resourceVersion");
   return [...new Set((relevant.length > 0 ? relevant : rest.length > 0 ? rest : fields).map(partOf))];
