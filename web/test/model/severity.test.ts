@@ -3,12 +3,12 @@ import { test } from "node:test";
 import {
   countedSeverities,
   isCounted,
-  severities,
   severityMatcher,
   severityFilterWords,
   showsState,
   whyOf,
 } from "../../static/src/model/severity.ts";
+import { severities } from "../../static/src/net/verdict.ts";
 import { verdictOf } from "../verdicts.ts";
 
 for (const [word, want] of [
