@@ -74,13 +74,13 @@ func TestExplanationsLeadToTheCause(t *testing.T) {
 			{user("ann"), deployments, "a", "stranded", "", "", "You cannot list these resource types: ConfigMaps, Events,"},
 			{user("ann"), deployments, "a", "stranded", "", "", "If the cause is an object that you cannot read, it is not"},
 			{user("ann"), "core/v1/nodes", "", "CANARY-node", "", "", "You cannot list"},
-			{user("ann"), pods, "a", "CANARY-pod", "", "", "Pod objects, and what they affect, are not examined"},
+			{user("ann"), pods, "a", "CANARY-pod", "", "", "The causes and effects of problems of Pod objects are not examined"},
 			{
 				user("bob"), deployments, "a", "missing",
 				"Deployment/missing degraded there, ReplicaSet/missing-rs failed there, Pod/CANARY-pod-2 failed there, " +
 					"ConfigMap/CANARY-map none missing", "", "You cannot list these resource types: Events, Namespaces, Nodes,",
 			},
-			{user("bob"), "core/v1/nodes", "", "CANARY-node", "", "", "Node objects, and what they affect"},
+			{user("bob"), "core/v1/nodes", "", "CANARY-node", "", "", "The causes and effects of problems of Node objects"},
 		} {
 			access := cluster.For(test.viewer)
 			doc, chain, affected := explain(t, access, test.ref, test.namespace, test.name)

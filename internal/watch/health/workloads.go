@@ -77,8 +77,8 @@ func deployment(o object.Object, status Status) result {
 	if isPaused && status == InProgress && (ready >= desired || isNew) {
 		status = Current // Nothing happens until the Deployment is resumed.
 	}
-	// The pods keep their previous template until the Deployment is resumed.
-	isWaiting := isPaused && status != Current && updated < desired && !failure.Is("True")
+	// Without updated replicas, the pods keep their previous template until the Deployment is resumed.
+	isWaiting := isPaused && status != Current && updated == 0 && desired > 0 && !failure.Is("True")
 	details.add(isPaused && !isWaiting, paused)
 	details.add(updated < desired, "%d of %d replicas updated", updated, desired)
 	details.addReplicas(o, desired, ready)

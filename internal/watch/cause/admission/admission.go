@@ -48,7 +48,7 @@ func DeletionFailure(s *subject.Subject, message string) *verdict.Verdict {
 		if v := explain(s, message); v != nil {
 			v.Severity = s.Own.Severity
 			v.Sentence = strings.NewReplacer(
-				"rejects matching objects", "rejects matching deletions", "denied a new object", "denied a deletion",
+				"rejects matching objects", "rejects matching deletions", "denied a request", "denied a deletion",
 			).Replace(v.Sentence)
 			return v
 		}

@@ -27,6 +27,9 @@ var (
 		`\bgatekeeper\.sh\S* denied the request:? \[(?:denied by )?([a-z0-9][a-z0-9.-]*)\] (.*)`)
 	// podSecurity matches a message about a Pod Security Standard. The second group captures its level.
 	podSecurity = regexp.MustCompile(`is forbidden: (violates PodSecurity "([a-z]+):.*)`)
+	// appliedObject matches the object in a message of a deployment tool, such as "Pod/shop/job dry-run failed". The
+	// group captures its namespace.
+	appliedObject = regexp.MustCompile(`\b[A-Z][A-Za-z]+/([a-z0-9-]+)/[a-z0-9.-]+`)
 )
 
 // maxDetail limits the part of a message that explains a denial, in bytes.
@@ -34,7 +37,7 @@ const maxDetail = 300
 
 // denied returns a verdict about the object n that denied a request. by is the name of the object in the sentence.
 func denied(s *subject.Subject, n *neighbor.Neighbor, by, detail string) *verdict.Verdict {
-	return s.ExplainBy(n, verdict.Failed, "Denied", by+" denied a new object: "+message.Line(detail, maxDetail))
+	return s.ExplainBy(n, verdict.Failed, "Denied", by+" denied a request: "+message.Line(detail, maxDetail))
 }
 
 func policyDenial(s *subject.Subject, text string) *verdict.Verdict {
@@ -82,7 +85,11 @@ func podSecurityDenial(s *subject.Subject, text string) *verdict.Verdict {
 	if found == nil {
 		return nil
 	}
-	n := s.Find(graph.NewID(graph.Kind{Kind: "Namespace"}, "", subject.TargetNamespace(s)))
+	namespace := subject.TargetNamespace(s)
+	if applied := appliedObject.FindStringSubmatch(text); applied != nil {
+		namespace = applied[1]
+	}
+	n := s.Find(graph.NewID(graph.Kind{Kind: "Namespace"}, "", namespace))
 	subject.Follow(s, &n)
 	labels := neighbor.Decode[metav1.PartialObjectMetadata](n.Object).Labels
 	if labels["pod-security.kubernetes.io/enforce"] != found[2] {

@@ -57,19 +57,21 @@ func (r *request) misdirected() (n *neighbor.Neighbor, detail string) {
 		", which does not exist"
 }
 
-// abandoned returns the only binding that would apply to the request, but that is for all accounts of a missing
+// abandoned returns the only RoleBinding in the namespace of the request that is for all accounts of a missing
 // namespace. The content of its role is not known, so the names of the binding and the account must start with the same
-// word. For example, the binding flag-readers is meant for the account flag-sync.
+// word, which the missing namespace must contain. For example, the binding flag-readers for the accounts of the
+// namespace feature-flags is meant for the account flag-sync.
 func (r *request) abandoned() (n *neighbor.Neighbor, detail string) {
 	word, _, _ := strings.Cut(r.account.Name(), "-")
 	var missing *neighbor.Neighbor
 	for _, binding := range r.bindings() {
-		if first, _, _ := strings.Cut(binding.ID.Name(), "-"); first != word || word == "default" {
+		first, _, _ := strings.Cut(binding.ID.Name(), "-")
+		if binding.ID.Kind != bindingKinds[0] || first != word || word == "default" {
 			continue
 		}
 		namespace := missingNamespace(r.Subject, &binding)
 		switch {
-		case namespace == nil:
+		case namespace == nil || !strings.Contains(namespace.ID.Name(), word):
 		case n != nil:
 			return nil, ""
 		default:
@@ -80,7 +82,8 @@ func (r *request) abandoned() (n *neighbor.Neighbor, detail string) {
 		return nil, ""
 	}
 	r.AddSource(missing.Resource, "")
-	return n, n.String() + " is for the service accounts of " + missing.String() + ", which does not exist"
+	return n, n.String() + " is for the service accounts of " + missing.String() +
+		", but this namespace does not exist"
 }
 
 // missingNamespace returns the namespace to whose service accounts a binding grants permissions, if the binding has no

@@ -17,23 +17,23 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
-// outside explains the pod by a network policy that permits no connections of the pod to an address outside the
-// cluster.
+// outside explains the pod by a network policy that does not allow connections from the pod to an address that belongs
+// to no Service.
 func outside(c *client, host, text string) *verdict.Verdict {
 	address, err := netip.ParseAddr(host)
 	used := usedPorts(host, text)
 	isTimeout := noAnswer.MatchString(text) && !strings.Contains(text, " udp ")
-	if err != nil || len(used) != 1 || !isTimeout || c.pod.Spec.HostNetwork || isInside(c, address) {
+	if err != nil || len(used) != 1 || !isTimeout || c.pod.Spec.HostNetwork {
 		return nil
 	}
 	all, ok := policies.In(c.Subject, c.ID.Namespace())
 	all = policies.Restricting(all, &c.pod, networking.PolicyTypeEgress)
 	by := policies.BlockingAddress(all, address, &policies.Port{Number: used[0], Protocol: corev1.ProtocolTCP})
-	if !ok || by == nil || policies.HasOthers(c.Subject, c.ID.Namespace(), []corev1.Pod{c.pod}) {
+	if !ok || by == nil || policies.HasOthers(c.Subject, c.ID.Namespace(), []corev1.Pod{c.pod}) || isInside(c, address) {
 		return nil
 	}
 	server := net.JoinHostPort(host, strconv.Itoa(int(used[0])))
-	return c.explainBy(by, " permits no connections of this pod to "+server, nil)
+	return c.explainBy(by, " does not allow connections from this pod to "+server, nil)
 }
 
 // maxServices limits the Services that are searched for an address.

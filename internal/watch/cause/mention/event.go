@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -88,8 +89,8 @@ var (
 )
 
 // explainsConstant reports whether an event contains the error that the constant sentence of the subject omits. The
-// event has the reason of the subject; or both reasons state a failure, and the event is newer than the condition with
-// the reason of the subject.
+// event has the reason of the subject; or both reasons state a failure, and the event first occurred when the condition
+// with the reason of the subject changed.
 func explainsConstant(s *subject.Subject, e *corev1.Event) bool {
 	switch {
 	case !resource.IsCustom(s.ID.Group):
@@ -99,8 +100,11 @@ func explainsConstant(s *subject.Subject, e *corev1.Event) bool {
 	case !failedReason.MatchString(e.Reason) || !failedReason.MatchString(s.Own.Reason):
 		return false
 	}
-	at := neighbor.EventTime(e)
+	began := e.FirstTimestamp.Time
+	if began.IsZero() {
+		began = neighbor.EventTime(e)
+	}
 	return slices.ContainsFunc(neighbor.Conditions(s.Object, metav1.ConditionFalse), func(c metav1.Condition) bool {
-		return c.Reason == s.Own.Reason && !at.Before(c.LastTransitionTime.Time)
+		return c.Reason == s.Own.Reason && began.Sub(c.LastTransitionTime.Time).Abs() <= time.Minute
 	})
 }

@@ -6,27 +6,25 @@ import (
 	"strings"
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/subject"
-	"github.com/glasshouse-project/glasshouse/internal/watch/health/symptom"
 	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
 )
 
-// typedReference matches a reference to an object as JSON, such as {"kind":"Service","name":"web","apiVersion":"v1"}.
-var typedReference = regexp.MustCompile(`\{[^{}]*"kind":[^{}]*\}`)
+// typedReference matches a missing object as JSON: `Sink not found: {"ref":{"kind":"Service","name":"web"}}`, or
+// `{"kind":"Service","name":"web"} does not exist`.
+var typedReference = regexp.MustCompile(`(?i)(?:\bnot (?:be )?(?:found|exist)|\bmissing|\b(?:not|unable to) find):? ?` +
+	`(?:\{"\w+":)?(\{[^{}]*"kind":[^{}]*\})|` +
+	`(\{[^{}]*"kind":[^{}]*\})\}? (?:is missing|(?:is |was |does )?not (?:found|exist))`)
 
-// missingTyped returns the first missing object to which a message about something missing refers as JSON, or nil. For
-// example, Knative reports `Sink not found: {"ref":{"kind":"Service","name":"web","apiVersion":"v1"}}`.
+// missingTyped returns the first missing object that a message describes as JSON, or nil. Knative writes such messages.
 func missingTyped(s *subject.Subject, message string) *neighbor.Neighbor {
-	if !symptom.NamesMissing(message) {
-		return nil
-	}
-	for _, found := range typedReference.FindAllString(message, maxMentions) {
+	for _, found := range typedReference.FindAllStringSubmatch(message, maxMentions) {
 		var ref struct {
 			APIVersion string `json:"apiVersion"`
 			Kind       string `json:"kind"`
 			Namespace  string `json:"namespace"`
 			Name       string `json:"name"`
 		}
-		if json.Unmarshal([]byte(found), &ref) != nil || ref.APIVersion == "" || ref.Name == "" {
+		if json.Unmarshal([]byte(found[1]+found[2]), &ref) != nil || ref.APIVersion == "" || ref.Name == "" {
 			continue
 		}
 		group, _, ok := strings.Cut(ref.APIVersion, "/")

@@ -1,6 +1,7 @@
 package operator
 
 import (
+	"bytes"
 	"cmp"
 	"regexp"
 	"slices"
@@ -14,9 +15,8 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
-// Balancer explains a Service that gets no address by the Service that has this address, or by the failed DaemonSet
-// that forwards connections to the Service. Labels of its pods name the Service. For example, ServiceLB, a load
-// balancer of K3s, sets them.
+// Balancer explains a Service that gets no address by another Service that has the requested address, or by the failed
+// DaemonSet that forwards connections to it. ServiceLB of K3s creates such DaemonSets. Their labels name the Service.
 func Balancer(s *subject.Subject) *verdict.Verdict {
 	if s.Own.Reason != "LoadBalancerPending" || !s.Own.Severity.IsProblem() {
 		return nil
@@ -66,7 +66,11 @@ func addressTaken(s *subject.Subject) *verdict.Verdict {
 	}
 	n := s.Find(graph.NewID(s.ID.Kind, found[1], found[2]))
 	subject.Follow(s, &n)
-	if len(neighbor.Decode[corev1.Service](n.Object).Status.LoadBalancer.Ingress) == 0 {
+	addresses := neighbor.Decode[corev1.Service](n.Object).Status.LoadBalancer.Ingress
+	isRequested := func(of corev1.LoadBalancerIngress) bool {
+		return of.IP != "" && (bytes.Contains(s.Text(), []byte(of.IP)) || strings.Contains(last.Message, of.IP))
+	}
+	if !slices.ContainsFunc(addresses, isRequested) {
 		return nil
 	}
 	s.AddSource(subject.EventsRef, last.Namespace)

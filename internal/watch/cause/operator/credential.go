@@ -1,8 +1,10 @@
 package operator
 
 import (
+	"net/url"
 	"regexp"
 	"slices"
+	"strings"
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/subject"
 	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
@@ -20,7 +22,7 @@ var unauthenticated = regexp.MustCompile(`(?i)\bknownhosts: key\b|\bhost key (?:
 // sentence, or nil. By convention, spec.secretRef of the subject refers to this Secret, or that of its source: a
 // HelmChart uses the credentials of the HelmRepository in its spec.sourceRef.
 func refusedSecret(s *subject.Subject, sentence string) *neighbor.Neighbor {
-	if !unauthenticated.MatchString(sentence) {
+	if !unauthenticated.MatchString(sentence) || strings.Contains(strings.ToLower(sentence), "proxy authentication") {
 		return nil
 	}
 	users := []neighbor.Neighbor{s.Neighbor}
@@ -29,15 +31,28 @@ func refusedSecret(s *subject.Subject, sentence string) *neighbor.Neighbor {
 	}
 	for n := range users {
 		uses, _ := s.References(users[n].ID)
-		at := slices.IndexFunc(uses, func(u graph.Use) bool { return u.Via == "spec.secretRef" })
-		if at < 0 {
+		at := slices.IndexFunc(uses, func(u graph.Use) bool { return u.Via == "spec.secretRef" && !u.Optional })
+		if at < 0 || n > 0 && !isAbout(&users[n], sentence) {
 			continue
 		}
 		s.AddSource(users[n].Resource, users[n].ID.Namespace())
-		if secret := s.Find(uses[at].Target); secret.Object != nil {
-			return &secret
+		secret := s.Find(uses[at].Target)
+		subject.Follow(s, &secret)
+		if secret.Object == nil || secret.IsOwnedBy(s.Object.UID()) {
+			return nil // The controller of the subject writes a Secret that the subject owns.
 		}
-		return nil
+		return &secret
 	}
 	return nil
+}
+
+// isAbout reports whether a sentence contains the host of a source's URL. A source can refer to files on another host,
+// to which its controller sends no credentials.
+func isAbout(source *neighbor.Neighbor, sentence string) bool {
+	address, err := url.Parse(neighbor.Decode[struct {
+		Spec struct {
+			URL string `json:"url"`
+		} `json:"spec"`
+	}](source.Object).Spec.URL)
+	return err == nil && address.Host != "" && strings.Contains(sentence, address.Host)
 }

@@ -16,8 +16,10 @@ import (
 // wrongObject returns the object because of which the subject has a problem, according to a sentence, or nil. The
 // object can be healthy, but unsuitable for the subject. It can also be missing.
 func wrongObject(s *subject.Subject, sentence string) *verdict.Cause {
-	if c := admission.Denial(s, sentence); c != nil {
-		return c
+	if sentence != s.Own.Sentence {
+		if c := admission.Denial(s, sentence); c != nil {
+			return c
+		}
 	}
 	for _, find := range []func(*subject.Subject, string) *neighbor.Neighbor{
 		denying, reserved, rival, taken, unfit, setting, refusedSecret, surplus, parent,

@@ -2,6 +2,7 @@ package operator
 
 import (
 	"regexp"
+	"strings"
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/subject"
 	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
@@ -10,9 +11,9 @@ import (
 // orphaned matches a message that no other object includes an object. Contour reports this about an HTTPProxy.
 var orphaned = regexp.MustCompile(`(?i)\borphaned\b|\bnot part of a delegation chain\b`)
 
-// parent returns the only object of the subject's kind in the namespace that refers to a missing object of this kind.
-// The sentence must state that no object includes the subject, which was probably renamed. If there is another orphaned
-// object, parent returns nil.
+// parent returns the only object of the subject's kind in the namespace that refers to a missing object of this kind
+// with a similar name. The sentence must state that no object includes the subject, which was probably renamed. If
+// another object is orphaned too, parent returns nil.
 func parent(s *subject.Subject, sentence string) (found *neighbor.Neighbor) {
 	if !orphaned.MatchString(sentence) || !subject.KnowsAll(s, s.ID.Kind, s.ID.Namespace()) {
 		return nil
@@ -30,7 +31,8 @@ func parent(s *subject.Subject, sentence string) (found *neighbor.Neighbor) {
 		case other.ID == s.ID:
 		case orphaned.MatchString(v.Own().Unpack().Sentence):
 			return nil
-		case cause == nil || !cause.Missing || neighbor.IDOf(&cause.Object).Kind != s.ID.Kind:
+		case cause == nil || !cause.Missing || v.Unpack().Via != nil ||
+			neighbor.IDOf(&cause.Object).Kind != s.ID.Kind || !isSimilar(cause.Name, s.ID.Name()):
 		case found != nil:
 			return nil
 		default:
@@ -38,4 +40,9 @@ func parent(s *subject.Subject, sentence string) (found *neighbor.Neighbor) {
 		}
 	}
 	return found
+}
+
+// isSimilar reports whether two names start with the same word, such as checkout and checkout-routes.
+func isSimilar(a, b string) bool {
+	return strings.Split(a, "-")[0] == strings.Split(b, "-")[0]
 }

@@ -2,6 +2,7 @@ package pull
 
 import (
 	"bytes"
+	"fmt"
 	"net/netip"
 	"regexp"
 	"slices"
@@ -29,13 +30,18 @@ func stoppedRegistry(s *subject.Subject, p *corev1.Pod) *verdict.Verdict {
 		return nil
 	}
 	server, err := netip.ParseAddrPort(found[1])
-	if err != nil || !server.Addr().IsLoopback() && server.Addr().String() != p.Status.HostIP &&
-		!isNode(s, server.Addr()) {
+	if err != nil {
 		return nil
 	}
 	n := serviceOf(s, int32(server.Port()))
 	if n == nil {
 		return nil
+	}
+	if !server.Addr().IsLoopback() && server.Addr().String() != p.Status.HostIP {
+		s.AddSource("core/v1/nodes", "")
+		if !isNode(s, server.Addr()) {
+			return nil
+		}
 	}
 	subject.Follow(s, n)
 	if !subject.IsDown(s, n) {
@@ -49,8 +55,9 @@ func stoppedRegistry(s *subject.Subject, p *corev1.Pod) *verdict.Verdict {
 // serviceOf returns the Service with a node port, or nil. No two Services have the same node port for TCP.
 func serviceOf(s *subject.Subject, port int32) *neighbor.Neighbor {
 	all := s.All(graph.Kind{Kind: "Service"}, neighbor.AnyNamespace, maxServices)
+	member := fmt.Appendf(nil, `"nodePort":%d`, port)
 	at := slices.IndexFunc(all, func(n neighbor.Neighbor) bool {
-		if text, _ := n.Object.JSON(); !bytes.Contains(text, []byte(`"nodePort":`)) {
+		if text, _ := n.Object.JSON(); !bytes.Contains(text, member) {
 			return false // This is so for most Services, so do not decode them.
 		}
 		return slices.ContainsFunc(neighbor.Decode[corev1.Service](n.Object).Spec.Ports, func(of corev1.ServicePort) bool {

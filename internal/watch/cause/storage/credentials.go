@@ -16,8 +16,8 @@ import (
 var (
 	// refusal matches an error of a storage server that refuses the credentials of a node. For SMB, mount reports the
 	// error 13: permission denied.
-	refusal = regexp.MustCompile(`(?i)\bpermission denied\b|\baccess ?denied\b|\b(?:NT_STATUS_)?LOGON_FAILURE\b|` +
-		`\b(?:authentication|authorization|login|logon) ?(?:failed|failure|error)\b|\bunauthorized\b|` +
+	refusal = regexp.MustCompile(`(?i)\bpermission denied\b|\b(?:NT_STATUS_)?LOGON_FAILURE\b|` +
+		`\b(?:authentication|login|logon) ?(?:failed|failure|error)\b|\bunauthorized\b|` +
 		`\b(?:invalid|incorrect|wrong|expired) (?:credentials?|password|[a-z]+ key|token)\b|` +
 		`\b(?:InvalidAccessKeyId|SignatureDoesNotMatch)\b`)
 	// localRefusal matches an error about a file of the node.
@@ -42,6 +42,8 @@ func refusedCredentials(s *subject.Subject, p *corev1.Pod, last *corev1.Event) *
 	s.AddSource(subject.EventsRef, last.Namespace)
 	of := "volume " + found[1]
 	if volume != nil {
+		subject.Follow(s, volume)
+		s.AddSource("core/v1/persistentvolumeclaims", s.ID.Namespace())
 		s.AddSource(volume.Resource, "")
 		of = volume.String()
 	}

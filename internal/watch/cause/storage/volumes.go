@@ -105,7 +105,7 @@ func notResizedClaim(s *subject.Subject, o *corev1.PersistentVolumeClaim) *verdi
 		}
 		problem := "was not resized when pod " + p.Name + " started"
 		if p.Status.StartTime.Time.Before(since) {
-			problem = "is resized when pod " + p.Name + " is restarted"
+			problem = "will be resized when pod " + p.Name + " restarts"
 		}
 		return s.Explain(verdict.Degraded, string(corev1.PersistentVolumeClaimFileSystemResizePending),
 			fmt.Sprintf("Has %s, but requests %s: the file system %s", has.String(), wants.String(), problem), nil)

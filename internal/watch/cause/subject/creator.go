@@ -103,7 +103,8 @@ func needsPodsOf(s *Subject, service *neighbor.Neighbor) bool {
 		selector.Matches(neighbor.Decode[creatorContent](s.Object).Spec.Template.Labels)
 }
 
-// FailedOwner returns the custom resource that owns the subject and has a problem of its own, or nil.
+// FailedOwner returns the custom resource that owns the subject and reports an error of its own, or nil. It ignores an
+// owner that has created working pods: its error is then not the reason why pods are missing.
 func FailedOwner(s *Subject) *neighbor.Neighbor {
 	_, owners := s.References(s.ID)
 	for n := range owners {
@@ -111,9 +112,19 @@ func FailedOwner(s *Subject) *neighbor.Neighbor {
 		if owner.Object == nil || owner.Object.UID() != owners[n].UID || !resource.IsCustom(owner.ID.Group) {
 			continue
 		}
-		if v := owner.Object.Verdict(); v.Severity().IsProblem() && v.Own().Severity().IsProblem() {
+		v := owner.Object.Verdict()
+		own := v.Own().Unpack()
+		if v.Severity().IsProblem() && rank(&own) == 2 && !createsPods(s, owner.Object.UID()) {
 			return &owner
 		}
 	}
 	return nil
+}
+
+// createsPods reports whether the object with a UID owns a pod, or a workload that creates pods, without a problem.
+func createsPods(s *Subject, uid string) bool {
+	return slices.ContainsFunc(s.Existing(s.Owned(uid, neighbor.Limit)), func(n neighbor.Neighbor) bool {
+		isCreator := n.ID.Kind.Kind == "Pod" || n.ID.Group == "apps" || n.ID.Group == "batch"
+		return isCreator && !n.Object.Verdict().Own().Severity().IsProblem()
+	})
 }

@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"slices"
 
-	corev1 "k8s.io/api/core/v1"
-
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/subject"
 	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
 	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
@@ -34,10 +32,12 @@ func noPods(s *subject.Subject, selector *objectrefs.Selector) *verdict.Verdict 
 		v := s.Inherit(&failed.Neighbor, verdict.Failed, sentence+". "+failed.String()+": ")
 		v.Reason = subject.NoPods
 		return v
-	case lacksBalancer(s):
-		return nil // The verdict contains the warning about its load balancer instead. Its creator possibly waits for it.
-	case failed == nil:
-		if owner := subject.FailedOwner(s); owner != nil {
+	case failed == nil && len(creators) == 0 && isComplete:
+		owner := subject.FailedOwner(s)
+		if owner != nil && lacksBalancer(s) {
+			return nil // The owner possibly waits for the load balancer, so the Service reports only its warning.
+		}
+		if owner != nil {
 			return ofOwner(s, owner, sentence)
 		}
 	}
@@ -54,9 +54,9 @@ func ofOwner(s *subject.Subject, owner *neighbor.Neighbor, sentence string) *ver
 
 // lacksBalancer reports whether a Service gets no address because of an error of its load balancer.
 func lacksBalancer(s *subject.Subject) bool {
-	last := s.NewestEvent(func(*corev1.Event) bool { return true })
+	last := s.NewestEvent(subject.IsWarning)
 	return s.Own.Reason == "LoadBalancerPending" && s.Own.Severity.IsProblem() && last != nil &&
-		subject.IsWarning(last) && isLoadBalancer(last.Reason)
+		isLoadBalancer(last.Reason)
 }
 
 // isCausedByUser reports whether an object that uses the Service causes the problem of a workload. For example, a

@@ -1,1 +1,0 @@
-import{a,b,c,d}from"./chunk-T6MDS75U.js";import"./chunk-AU7Y6YN2.js";import"./chunk-C4ZBFXOY.js";import"./chunk-H23FYKEA.js";import"./chunk-ATB4R42E.js";export{d as copyItems,b as copyName,c as kubectlCommand,a as textOf};

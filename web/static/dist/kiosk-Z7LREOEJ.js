@@ -1,1 +1,0 @@
-function a(i){o(),document.addEventListener("visibilitychange",()=>{o()});let e=()=>{let t=i();t?.isRefused===!0&&t.retry(),setTimeout(e,6e4*(1+Math.random()))};setTimeout(e,6e4)}var n=null;async function o(){document.hidden||n?.released===!1||!("wakeLock"in navigator)||(n=await navigator.wakeLock.request("screen").catch(()=>null))}export{a as startKiosk};

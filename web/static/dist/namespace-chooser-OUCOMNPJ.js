@@ -1,1 +1,0 @@
-import{b as a,c as b,d as c}from"./chunk-2E3B63JD.js";import"./chunk-4ZITRZZS.js";import"./chunk-4V66OTHY.js";import"./chunk-ENLLOU7D.js";import"./chunk-H23FYKEA.js";import"./chunk-ATB4R42E.js";export{b as isNamespaceName,a as matchingNamespaces,c as namespaceChooser};

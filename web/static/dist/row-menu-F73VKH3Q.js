@@ -1,1 +1,0 @@
-import{a}from"./chunk-NG6MMIEA.js";import"./chunk-4ZITRZZS.js";import"./chunk-4V66OTHY.js";import"./chunk-ENLLOU7D.js";import"./chunk-H23FYKEA.js";import"./chunk-ATB4R42E.js";export{a as openRowMenu};
