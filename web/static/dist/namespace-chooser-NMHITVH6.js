@@ -1,1 +1,0 @@
-import{b as a,c as b,d as c}from"./chunk-5DEKOICV.js";import"./chunk-FIHATRHN.js";import"./chunk-TSQZV6D2.js";import"./chunk-7INFG332.js";import"./chunk-BPIPMS3Z.js";import"./chunk-T5MHEVYS.js";import"./chunk-ATB4R42E.js";export{b as isNamespaceName,a as matchingNamespaces,c as namespaceChooser};

@@ -1,1 +1,0 @@
-import{a}from"./chunk-WW6HJPRS.js";import"./chunk-FIHATRHN.js";import"./chunk-TSQZV6D2.js";import"./chunk-7INFG332.js";import"./chunk-BPIPMS3Z.js";import"./chunk-T5MHEVYS.js";import"./chunk-ATB4R42E.js";export{a as openRowMenu};
