@@ -146,14 +146,25 @@ func (c *conventions) object(path []string, value []byte) {
 	if name := namePattern.FindStringSubmatch(s.name); name == nil || name[1] != "" || s.isOptional || s.key != "" {
 		return
 	}
-	target := Ref{Group: s.group, Kind: s.kind, Namespace: s.namespace, Name: s.name}
-	if s.apiVersion != "" {
-		target.Group, target.Version = splitVersion(s.apiVersion)
-	}
-	if key == "includes" && c.by.Group == contourGroup { // An HTTPProxy includes the routes of another HTTPProxy.
+	target := s.target()
+	if c.isInclude(key) {
 		target.Group, target.Kind, word, isRef = c.by.Group, c.by.Kind, "include", true
 	}
 	c.add(path, Convention{Ref: target, Word: word, IsObject: true, IsRef: isRef, IsPlain: isPlain})
+}
+
+// isInclude reports whether a member refers to an HTTPProxy of Contour whose routes another HTTPProxy includes.
+func (c *conventions) isInclude(key string) bool {
+	return key == "includes" && c.by.Group == contourGroup
+}
+
+// target returns the object to which the members refer.
+func (r *refMembers) target() Ref {
+	target := Ref{Group: r.group, Kind: r.kind, Namespace: r.namespace, Name: r.name}
+	if r.apiVersion != "" {
+		target.Group, target.Version = splitVersion(r.apiVersion)
+	}
+	return target
 }
 
 // groups maps the word of a member to the API group of its target, for references that contain only a name. The kinds

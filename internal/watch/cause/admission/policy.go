@@ -58,9 +58,9 @@ func policyDenial(s *subject.Subject, text string) *verdict.Verdict {
 // names first.
 func engineDenial(s *subject.Subject, text string) *verdict.Verdict {
 	text = onOneLine(text)
-	domain, namespace, name, detail := "kyverno.io", "", "", ""
+	var domain, namespace, name, detail string
 	if found := kyvernoDenied.FindStringSubmatch(text); found != nil {
-		namespace, name, detail = found[1], found[2], found[3]
+		domain, namespace, name, detail = "kyverno.io", found[1], found[2], found[3]
 	} else if found := gatekeeperDenied.FindStringSubmatch(text); found != nil {
 		domain, name, detail = "constraints.gatekeeper.sh", found[1], found[2]
 	} else {
