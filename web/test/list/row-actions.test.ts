@@ -113,7 +113,7 @@ void test("an Event links to the object that it regards", () => {
   assert.equal(serviceCell.querySelector("a"), null, "the API group is not clear");
   assert.deepEqual(opens(), ["Open Service web (core)", "Open Service web (serving.knative.dev)"]);
 
-  row("secretthing/web");
+  row("unlisted/web");
   assert.deepEqual(opens(), [], "the viewer cannot list this kind");
   row("node/node-1");
   Object.assign(view, { ref: "core/v1/pods" });
