@@ -113,13 +113,13 @@ void test("the title shows the verdict as a word, in every tab and after each ch
     send({
       type: "snapshot",
       object: { metadata: { name: "web", uid: "u" } },
-      verdict: { severity: "failed", sentence: "It crashes" },
+      verdict: { severity: "failed", sentence: "It \u202ecrashes" },
     });
     assert.equal(pill(), "", "the tab, and therefore the style sheet, is not loaded yet");
     await nextTask();
     head.children[0]?.fire("load");
     await nextTask();
-    assert.equal(pill(), "failed failed (It crashes)");
+    assert.equal(pill(), "failed failed (It [U+202E]crashes)");
     send({ type: "events", cursor: "c", events: [{ op: "update", uid: "u", patch: [], verdict: "ok" }] });
     assert.equal(pill(), "ok ok ()");
     send({ type: "events", cursor: "c", events: [{ op: "update", uid: "u", patch: [], verdict: "none" }] });

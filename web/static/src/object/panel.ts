@@ -1,7 +1,7 @@
 // The panel shows the details of one object, either next to the table or on a page of its own.
 
 import { clockTime } from "../text/age.ts";
-import { byId, h, setText } from "../ui/dom.ts";
+import { byId, h, setAttr, setText } from "../ui/dom.ts";
 import { ObjectStore, lastChangeText } from "../model/object-store.ts";
 import { showReloadToast } from "../ui/toast.ts";
 import { reloadsText, bannerText, status } from "../model/status.ts";
@@ -235,7 +235,7 @@ export class Panel {
     const { severity, sentence } = store.verdict;
     showText(this.verdict, store.object === null || isDeleted || severity === "none" ? null : severity);
     this.verdict.dataset["severity"] = severity;
-    this.verdict.title = sentence;
+    setAttr(this.verdict, "title", sentence);
     this.tab.show({
       object: store.object,
       health: store.health,
