@@ -82,7 +82,7 @@ async function interceptSocket(page) {
   return interceptor;
 }
 
-await test("accessibility (axe)", { timeout: 600_000 }, async (t) => {
+await test("accessibility (axe)", { timeout: 1_200_000 }, async (t) => {
   const browser = await browse(t);
   const dashboard = await Dashboard.start(t);
   const ns = await namespace(t);

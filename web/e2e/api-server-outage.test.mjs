@@ -12,7 +12,7 @@ import { become, until } from "./wait.mjs";
 const stale = /^Stale since (\d\d:\d\d:\d\d)$/;
 
 await test("an API server outage is reported, and missed changes arrive afterwards", {
-  timeout: 120_000,
+  timeout: 400_000,
 }, async (t) => {
   const browser = await browse(t);
   const link = await gate(t);

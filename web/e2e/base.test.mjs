@@ -11,7 +11,7 @@ import { become, until } from "./wait.mjs";
 
 const base = "/team/glasshouse";
 
-await test("a base path behind a proxy", { timeout: 180_000 }, async (t) => {
+await test("a base path behind a proxy", { timeout: 400_000 }, async (t) => {
   const browser = await browse(t);
   const proxy = await proxied(t);
   const ns = await namespace(t);

@@ -7,7 +7,7 @@ import { api, configMap, create, deployment, namespace, patch, remove } from "./
 import { Dashboard } from "./dashboard.mjs";
 import { become, until } from "./wait.mjs";
 
-await test("changes", { timeout: 240_000 }, async (t) => {
+await test("changes", { timeout: 400_000 }, async (t) => {
   const browser = await browse(t);
   const dashboard = await Dashboard.start(t);
   const ns = await namespace(t);

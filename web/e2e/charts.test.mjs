@@ -31,7 +31,7 @@ async function shoot(page, name) {
   await page.emulateMedia({ colorScheme: null });
 }
 
-await test("charts", { timeout: 240_000 }, async (t) => {
+await test("charts", { timeout: 400_000 }, async (t) => {
   const browser = await browse(t);
   const dashboard = await Dashboard.start(t);
   const ns = await namespace(t);

@@ -56,7 +56,7 @@ function merged(t) {
   return file;
 }
 
-await test("contexts", { timeout: 180_000 }, async (t) => {
+await test("contexts", { timeout: 400_000 }, async (t) => {
   const browser = await browse(t);
   const dashboard = await Dashboard.start(t, { config: merged(t) });
   const allow = [/status of 50[23]/, /WebSocket connection/];

@@ -12,7 +12,7 @@ import { become, until } from "./wait.mjs";
 
 const shots = process.env["SHOTS"];
 
-await test("explanation", { timeout: 240_000 }, async (t) => {
+await test("explanation", { timeout: 400_000 }, async (t) => {
   const browser = await browse(t);
   const dashboard = await Dashboard.start(t);
   const ns = await namespace(t);

@@ -8,7 +8,7 @@ import { Dashboard } from "./dashboard.mjs";
 import { atEnd } from "./cleanup.mjs";
 import { become, until } from "./wait.mjs";
 
-await test("filters", { timeout: 120_000 }, async (t) => {
+await test("filters", { timeout: 400_000 }, async (t) => {
   const browser = await browse(t);
   const dashboard = await Dashboard.start(t);
   const [ns, other] = [await namespace(t), await namespace(t)];

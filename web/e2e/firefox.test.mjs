@@ -7,7 +7,7 @@ import { Dashboard } from "./dashboard.mjs";
 import { controlKey, enterKey, escapeKey, startFirefox } from "./firefox.mjs";
 import { become, until } from "./wait.mjs";
 
-await test("Firefox", { timeout: 300_000 }, async (t) => {
+await test("Firefox", { timeout: 600_000 }, async (t) => {
   const dashboard = await Dashboard.start(t);
   const firefox = await startFirefox(t);
   const ns = await namespace(t);

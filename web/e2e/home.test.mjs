@@ -13,7 +13,7 @@ import { become, until } from "./wait.mjs";
 const axe = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
 const tags = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22a", "wcag22aa", "best-practice"];
 
-await test("home", { timeout: 300_000 }, async (t) => {
+await test("home", { timeout: 600_000 }, async (t) => {
   const browser = await browse(t);
   const dashboard = await Dashboard.start(t);
   const ns = await namespace(t);

@@ -96,7 +96,7 @@ const cells = (csv) =>
     (m[1] ?? m[2] ?? "").replaceAll('""', '"'),
   );
 
-await test("hostile text", { timeout: 600_000 }, async (t) => {
+await test("hostile text", { timeout: 1_200_000 }, async (t) => {
   const browser = await browse(t);
   const dashboard = await Dashboard.start(t);
   const ns = await namespace(t);

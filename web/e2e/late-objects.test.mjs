@@ -11,7 +11,7 @@ import { atEnd } from "./cleanup.mjs";
 import { gate } from "./api-server-gate.mjs";
 import { become, until } from "./wait.mjs";
 
-await test("objects and kinds that appear later", { timeout: 120_000 }, async (t) => {
+await test("objects and kinds that appear later", { timeout: 400_000 }, async (t) => {
   const browser = await browse(t);
   const link = await gate(t);
   const dashboard = await Dashboard.start(t, { flags: link.flags });

@@ -10,7 +10,7 @@ import { become, until } from "./wait.mjs";
 
 const age = /^(\d+[smhdy])+$/;
 
-await test("live tables", { timeout: 120_000 }, async (t) => {
+await test("live tables", { timeout: 400_000 }, async (t) => {
   const browser = await browse(t);
   const dashboard = await Dashboard.start(t);
   const ns = await namespace(t);

@@ -26,7 +26,7 @@ const pod = (name, more = {}) => ({
   },
 });
 
-await test("logs", { timeout: 240_000 }, async (t) => {
+await test("logs", { timeout: 400_000 }, async (t) => {
   const browser = await browse(t);
   const dashboard = await Dashboard.start(t);
   const ns = await namespace(t);

@@ -8,7 +8,7 @@ import { configMap, create, namespace, read, remove } from "./cluster.mjs";
 import { Dashboard } from "./dashboard.mjs";
 import { become, until } from "./wait.mjs";
 
-await test("navigation", { timeout: 240_000 }, async (t) => {
+await test("navigation", { timeout: 400_000 }, async (t) => {
   const browser = await browse(t);
   const dashboard = await Dashboard.start(t);
   const [ns, other] = [await namespace(t), await namespace(t)];

@@ -8,7 +8,7 @@ import { configMap, create, namespace, patch } from "./cluster.mjs";
 import { Dashboard } from "./dashboard.mjs";
 import { become, until } from "./wait.mjs";
 
-await test("a page whose socket cannot open", { timeout: 120_000 }, async (t) => {
+await test("a page whose socket cannot open", { timeout: 400_000 }, async (t) => {
   const browser = await browse(t);
   const dashboard = await Dashboard.start(t);
   const ns = await namespace(t);

@@ -6,7 +6,7 @@ import { configMap, create, namespace, patch, remove } from "./cluster.mjs";
 import { Dashboard } from "./dashboard.mjs";
 import { become, until } from "./wait.mjs";
 
-await test("objects", { timeout: 120_000 }, async (t) => {
+await test("objects", { timeout: 400_000 }, async (t) => {
   const browser = await browse(t);
   const dashboard = await Dashboard.start(t);
   const ns = await namespace(t);

@@ -10,7 +10,7 @@ import { become, until } from "./wait.mjs";
 
 const strategic = { type: "application/strategic-merge-patch+json" };
 
-await test("overview", { timeout: 180_000 }, async (t) => {
+await test("overview", { timeout: 400_000 }, async (t) => {
   const browser = await browse(t);
   const dashboard = await Dashboard.start(t);
   const ns = await namespace(t);

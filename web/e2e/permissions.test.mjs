@@ -5,7 +5,7 @@ import { read } from "./cluster.mjs";
 import { Dashboard } from "./dashboard.mjs";
 import { become } from "./wait.mjs";
 
-await test("permissions", { timeout: 120_000 }, async (t) => {
+await test("permissions", { timeout: 400_000 }, async (t) => {
   const browser = await browse(t);
   const allow = [/status of 403/];
 

@@ -7,7 +7,7 @@ import { browse, newPage, openLive } from "./browser.mjs";
 import { read } from "./cluster.mjs";
 import { Dashboard } from "./dashboard.mjs";
 
-await test("a phone", { timeout: 120_000 }, async (t) => {
+await test("a phone", { timeout: 400_000 }, async (t) => {
   const browser = await browse(t);
   const dashboard = await Dashboard.start(t);
   const pods = `${dashboard.url}r/core/v1/pods`;

@@ -9,7 +9,7 @@ import { Dashboard } from "./dashboard.mjs";
 import { Forward, account, containerPort, deploy } from "./deployed.mjs";
 import { until } from "./wait.mjs";
 
-await test("through kubectl port-forward", { timeout: 240_000 }, async (t) => {
+await test("through kubectl port-forward", { timeout: 400_000 }, async (t) => {
   const browser = await browse(t);
   deploy(t, "cluster");
   const dashboard = await Dashboard.start(t, { config: await account(t), port: containerPort() });

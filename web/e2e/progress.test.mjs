@@ -8,7 +8,7 @@ import { Dashboard } from "./dashboard.mjs";
 import { gate } from "./api-server-gate.mjs";
 import { become, until } from "./wait.mjs";
 
-await test("progress", { timeout: 120_000 }, async (t) => {
+await test("progress", { timeout: 400_000 }, async (t) => {
   const browser = await browse(t);
 
   await t.test("a slow list shows its count, and a progress bar if the total is known", async (t) => {

@@ -13,7 +13,7 @@ import { until } from "./wait.mjs";
 const timeout = 20; // idle timeout of nginx, in seconds
 const base = "/tools/glasshouse";
 
-await test("behind nginx", { timeout: 240_000 }, async (t) => {
+await test("behind nginx", { timeout: 400_000 }, async (t) => {
   const browser = await browse(t);
   const dashboard = await Dashboard.start(t, { flags: ["--base-path", base] });
   const nginx = await proxy(t, `127.0.0.1:${dashboard.port}`, { base, timeout });

@@ -11,7 +11,7 @@ import { Dashboard } from "./dashboard.mjs";
 import { atEnd } from "./cleanup.mjs";
 import { until } from "./wait.mjs";
 
-await test("a restart", { timeout: 120_000 }, async (t) => {
+await test("a restart", { timeout: 400_000 }, async (t) => {
   const browser = await browse(t);
   const dashboard = await Dashboard.start(t);
   const ns = await namespace(t);

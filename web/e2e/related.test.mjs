@@ -7,7 +7,7 @@ import { configMap, create, deployment, namespace, patch, read, remove } from ".
 import { Dashboard } from "./dashboard.mjs";
 import { until } from "./wait.mjs";
 
-await test("related objects", { timeout: 180_000 }, async (t) => {
+await test("related objects", { timeout: 400_000 }, async (t) => {
   const browser = await browse(t);
   const dashboard = await Dashboard.start(t);
   const ns = await namespace(t);

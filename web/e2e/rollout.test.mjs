@@ -29,7 +29,7 @@ function noteRows() {
   record();
 }
 
-await test("a rollout is shown live", { timeout: 120_000 }, async (t) => {
+await test("a rollout is shown live", { timeout: 400_000 }, async (t) => {
   const browser = await browse(t);
   const dashboard = await Dashboard.start(t);
   const ns = await namespace(t);

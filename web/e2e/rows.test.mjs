@@ -7,7 +7,7 @@ import { configMap, create, namespace } from "./cluster.mjs";
 import { Dashboard } from "./dashboard.mjs";
 import { become, until } from "./wait.mjs";
 
-await test("rows and problems", { timeout: 180_000 }, async (t) => {
+await test("rows and problems", { timeout: 400_000 }, async (t) => {
   const browser = await browse(t);
   const dashboard = await Dashboard.start(t);
   const ns = await namespace(t);

@@ -19,7 +19,7 @@ const frames = (page) =>
     () => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => requestAnimationFrame(done)))),
   );
 
-await test("the scroll position of a list", { timeout: 180_000 }, async (t) => {
+await test("the scroll position of a list", { timeout: 400_000 }, async (t) => {
   const browser = await browse(t);
   const dashboards = {
     "a complete list": await Dashboard.start(t),

@@ -27,7 +27,7 @@ function joinedParts(messages) {
   return [...texts.values()];
 }
 
-await test("secrets", { timeout: 120_000 }, async (t) => {
+await test("secrets", { timeout: 400_000 }, async (t) => {
   const browser = await browse(t);
   const dashboard = await Dashboard.start(t);
   const ns = await namespace(t);

@@ -14,7 +14,7 @@ import { proxied } from "./proxied.mjs";
 import { made, openLink, readCode, revoke, share } from "./sharing.mjs";
 import { become, until } from "./wait.mjs";
 
-await test("sharing", { timeout: 300_000 }, async (t) => {
+await test("sharing", { timeout: 600_000 }, async (t) => {
   const browser = await browse(t);
   const dir = mkdtempSync(join(tmpdir(), "glasshouse-e2e-"));
   atEnd(t, () => rmSync(dir, { recursive: true, force: true }));

@@ -13,7 +13,7 @@ import { until } from "./wait.mjs";
 
 const noise = (size) => randomBytes(size).toString("base64").slice(0, size);
 
-await test("a slow link", { timeout: 240_000 }, async (t) => {
+await test("a slow link", { timeout: 400_000 }, async (t) => {
   const browser = await browse(t);
   const dashboard = await Dashboard.start(t);
   const open = async (t, where) => {

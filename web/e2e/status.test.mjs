@@ -29,7 +29,7 @@ const scopes = (page) =>
   });
 const limitRanges = async (page) => (await scopes(page)).find((s) => s.Resource.startsWith("LimitRanges"));
 
-await test("status", { timeout: 120_000 }, async (t) => {
+await test("status", { timeout: 400_000 }, async (t) => {
   const browser = await browse(t);
   const dashboard = await Dashboard.start(t);
   const ns = await namespace(t);

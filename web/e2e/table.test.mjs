@@ -7,7 +7,7 @@ import { configMap, create, namespace, patch, remove } from "./cluster.mjs";
 import { Dashboard } from "./dashboard.mjs";
 import { become, until } from "./wait.mjs";
 
-await test("the table", { timeout: 120_000 }, async (t) => {
+await test("the table", { timeout: 400_000 }, async (t) => {
   const browser = await browse(t);
   const dashboard = await Dashboard.start(t);
   const ns = await namespace(t);

@@ -19,7 +19,7 @@ const host = "team.example.org";
 const ingress = "127.0.0.2"; // source address of nginx; browsers have the address in the variable client
 const client = "127.0.0.1";
 
-await test("a team behind its Ingress", { timeout: 240_000 }, async (t) => {
+await test("a team behind its Ingress", { timeout: 400_000 }, async (t) => {
   const [ns, admins] = [await namespace(t), await namespace(t)];
   const group = `system:serviceaccounts:${admins}`;
   const get = deployTeam(t, {

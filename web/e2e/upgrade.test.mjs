@@ -31,7 +31,7 @@ function build(folder, name) {
   return binary;
 }
 
-await test("an upgrade", { timeout: 300_000 }, async (t) => {
+await test("an upgrade", { timeout: 600_000 }, async (t) => {
   const folder = mkdtempSync(join(tmpdir(), "glasshouse-upgrade-"));
   atEnd(t, () => rmSync(folder, { recursive: true }));
   const builds = ["second", "third"].map((name) => build(folder, name));

@@ -33,7 +33,7 @@ const noteFrames = (page) =>
   });
 const framesSeen = (page) => page.evaluate(() => [...window.frames]);
 
-await test("windowed lists", { timeout: 180_000 }, async (t) => {
+await test("windowed lists", { timeout: 400_000 }, async (t) => {
   const browser = await browse(t);
   const dashboard = await Dashboard.start(t, { flags: ["--page-rows", "300"] });
   const ns = await namespace(t);
@@ -135,7 +135,7 @@ await test("windowed lists", { timeout: 180_000 }, async (t) => {
   });
 });
 
-await test("a list that grows above the row limit keeps its scroll position", { timeout: 120_000 }, async (t) => {
+await test("a list that grows above the row limit keeps its scroll position", { timeout: 400_000 }, async (t) => {
   const browser = await browse(t);
   const dashboard = await Dashboard.start(t, { flags: ["--page-rows", "200"] });
   const ns = await namespace(t);
@@ -209,7 +209,7 @@ await test("a list that grows above the row limit keeps its scroll position", { 
 });
 
 // A list switches to a window (its visible part) above 120 % of --page-rows. It switches back only after a reload.
-await test("the row limit of a page", { timeout: 180_000 }, async (t) => {
+await test("the row limit of a page", { timeout: 400_000 }, async (t) => {
   const browser = await browse(t);
   const limit = 100;
   const dashboard = await Dashboard.start(t, { flags: ["--page-rows", String(limit)] });
@@ -365,7 +365,7 @@ await test("the row limit of a page", { timeout: 180_000 }, async (t) => {
 });
 
 // Both pages do the same steps: one keeps all rows, and the other has a window (the visible part).
-await test("a complete page and a windowed page show the same", { timeout: 400_000 }, async (t) => {
+await test("a complete page and a windowed page show the same", { timeout: 800_000 }, async (t) => {
   const browser = await browse(t);
   const dashboards = [await Dashboard.start(t), await Dashboard.start(t, { flags: ["--page-rows", "300"] })];
   const ns = await namespace(t),

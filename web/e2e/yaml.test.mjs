@@ -10,7 +10,7 @@ import { become, until } from "./wait.mjs";
 
 const freeze = 300; // maximum CPU time of one task, in ms
 
-await test("YAML", { timeout: 240_000 }, async (t) => {
+await test("YAML", { timeout: 400_000 }, async (t) => {
   const browser = await browse(t);
   const dashboard = await Dashboard.start(t);
   const ns = await namespace(t);
