@@ -25,15 +25,14 @@ func (r *request) bindings() []neighbor.Neighbor {
 	return slices.DeleteFunc(append(bindings, local...), func(n neighbor.Neighbor) bool { return !r.isKnown(&n) })
 }
 
-// misdirected returns the only binding that would apply to the request, but that names a missing account of the same
-// name in another namespace. It ignores the account name "default", because each namespace has an account with this
-// name.
-func (r *request) misdirected() (n *neighbor.Neighbor, detail string) {
+// misdirected returns the only one of the bindings that names a missing account of the same name in another namespace.
+// It ignores the account name "default", because each namespace has an account with this name.
+func (r *request) misdirected(bindings []neighbor.Neighbor) (n *neighbor.Neighbor, detail string) {
 	if r.account.Name() == "default" {
 		return nil, ""
 	}
 	var missing neighbor.Neighbor
-	for _, binding := range r.bindings() {
+	for _, binding := range bindings {
 		uses, _ := r.References(binding.ID)
 		for _, use := range uses {
 			if use.Target.Kind != r.account.Kind || use.Target.Name() != r.account.Name() {
@@ -61,10 +60,10 @@ func (r *request) misdirected() (n *neighbor.Neighbor, detail string) {
 // namespace. The content of its role is not known, so the names of the binding and the account must start with the same
 // word, which the missing namespace must contain. For example, the binding flag-readers for the accounts of the
 // namespace feature-flags is meant for the account flag-sync.
-func (r *request) abandoned() (n *neighbor.Neighbor, detail string) {
+func (r *request) abandoned(bindings []neighbor.Neighbor) (n *neighbor.Neighbor, detail string) {
 	word, _, _ := strings.Cut(r.account.Name(), "-")
 	var missing *neighbor.Neighbor
-	for _, binding := range r.bindings() {
+	for _, binding := range bindings {
 		first, _, _ := strings.Cut(binding.ID.Name(), "-")
 		if binding.ID.Kind != bindingKinds[0] || first != word || word == "default" {
 			continue

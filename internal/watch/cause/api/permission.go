@@ -106,7 +106,8 @@ func (r *request) insufficient() (n *neighbor.Neighbor, detail string) {
 	if len(users) == maxBindings {
 		return nil, ""
 	}
-	if n, detail = r.misdirected(); n != nil {
+	bindings := r.bindings()
+	if n, detail = r.misdirected(bindings); n != nil {
 		return n, detail
 	}
 	var roles []neighbor.Neighbor        // The roles that apply to the request.
@@ -135,7 +136,7 @@ func (r *request) insufficient() (n *neighbor.Neighbor, detail string) {
 		return &bound[0], bound[0].String() + " permits requests only in namespace " + bound[0].ID.Namespace() +
 			", but this request is for all namespaces or for an object without a namespace"
 	}
-	return r.abandoned()
+	return r.abandoned(bindings)
 }
 
 func isClusterRole(n neighbor.Neighbor) bool { return n.ID.Kind.Kind == "ClusterRole" }

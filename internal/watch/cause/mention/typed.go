@@ -3,7 +3,8 @@ package mention
 import (
 	"encoding/json"
 	"regexp"
-	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/subject"
 	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
@@ -27,14 +28,14 @@ func missingTyped(s *subject.Subject, message string) *neighbor.Neighbor {
 		if json.Unmarshal([]byte(found[1]+found[2]), &ref) != nil || ref.APIVersion == "" || ref.Name == "" {
 			continue
 		}
-		group, _, ok := strings.Cut(ref.APIVersion, "/")
-		if !ok {
-			group = ""
+		version, err := schema.ParseGroupVersion(ref.APIVersion)
+		if err != nil {
+			continue
 		}
 		for _, n := range s.Named(s.ID, &neighbor.Mention{
-			Kind: ref.Kind, Group: group, Namespace: ref.Namespace, Name: ref.Name,
+			Kind: ref.Kind, Group: version.Group, Namespace: ref.Namespace, Name: ref.Name,
 		}) {
-			if n.ID.Group == group && n.Presence == neighbor.Missing {
+			if n.ID.Group == version.Group && n.Presence == neighbor.Missing {
 				return &n
 			}
 		}
