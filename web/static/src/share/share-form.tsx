@@ -64,15 +64,15 @@ function initialNamespaces(content: PageContent | null): readonly string[] {
 
 export function ShareForm({ host, onCreated }: { host: ShareHost; onCreated: (created: NewLink) => void }) {
   const [content] = useState(() => host.pageContent());
-  const [listedKinds] = useState(() => host.kinds());
+  const listedKinds = host.kinds(); // empty until the page has received the catalog
   const plainChoice = (option: ShareTarget): ShareChoice | null =>
     pageChoice(content, option, { logs: false, events: false }, listedKinds);
-  const [target, setTarget] = useState<ShareTarget>(
-    (["object", "view", "home"] as const).find((option) => plainChoice(option) !== null) ?? "kinds",
-  );
+  const [chosenTarget, setTarget] = useState<ShareTarget | null>(null);
+  const target =
+    chosenTarget ?? (["object", "view", "home"] as const).find((option) => plainChoice(option) !== null) ?? "kinds";
   const current = content !== null && "kind" in content ? content : null;
   const [selection, setSelection] = useState<KindSelection>({
-    kinds: listedKinds.filter((k) => k.ref === current?.kind.ref).map((k) => k.ref),
+    kinds: current === null ? [] : [current.kind.ref],
     ns: initialNamespaces(content),
     allNamespaces: false,
   });

@@ -22,8 +22,13 @@ export class ShareDialog {
     if (this.dialog.open) return;
     this.dialog.showModal();
     const state = new ViewState(this.host.now);
-    mount(this.dialog, <Share host={this.host} close={() => this.dialog.close()} />, state);
-    this.ticker = setInterval(() => state.tick(), 1000);
+    // Rendering again each second shows the kinds as soon as the page has received them.
+    const update = (): void => {
+      mount(this.dialog, <Share host={this.host} close={() => this.dialog.close()} />, state);
+      state.tick();
+    };
+    update();
+    this.ticker = setInterval(update, 1000);
   }
 }
 
