@@ -76,7 +76,7 @@ unit: ## Run the unit tests of Go: no cluster, no browser, no npm.
 	cd test/argocd && go test ./...
 
 test: ## Run all tests: unit, cluster, browser, faults, incidents.
-	.ci/packages chromium firefox-esr nginx openssl buildah
+	.ci/packages chromium-headless-shell firefox-esr nginx openssl buildah
 	$(MAKE) build web/node_modules/.package-lock.json
 	.ci/go-test . ./... -timeout 10m
 	$(if $(RACE),CGO_ENABLED=1 .ci/go-test . "$$(.ci/concurrent-packages)" -race -short -timeout 30m)

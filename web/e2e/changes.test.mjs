@@ -371,7 +371,10 @@ await test("changes", { timeout: 400_000 }, async (t) => {
     await until("the activity to contain changes of several resources", async () =>
       /in (\d\d|[2-9]) resource types since \d\d:\d\d:\d\d$/.test(await kept()),
     );
+    const mapChange = /ConfigMap \S+\/left.*data\.port 81 → 82.*e2e-painter/;
     await patch(`${where}/left`, { data: { port: "82" } }, { manager: "e2e-painter" });
+    // The server watches both resources separately. Wait, so that it receives the changes in this order.
+    await until("the first change", async () => (await entries()).some((e) => mapChange.test(e)));
     await patch(
       `/apis/apps/v1/namespaces/${ns}/deployments/busy`,
       { spec: { replicas: 1 } },
@@ -380,7 +383,7 @@ await test("changes", { timeout: 400_000 }, async (t) => {
     const both = async () => {
       const all = await entries();
       const [map, deployment] = [
-        all.findIndex((e) => /ConfigMap \S+\/left.*data\.port 81 → 82.*e2e-painter/.test(e)),
+        all.findIndex((e) => mapChange.test(e)),
         all.findIndex((e) => /Deployment \S+\/busy.*spec\.replicas 0 → 1.*e2e-scaler/.test(e)),
       ];
       return map >= 0 && deployment >= 0 && deployment < map;

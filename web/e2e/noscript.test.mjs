@@ -78,7 +78,9 @@ await test("without script", { timeout: 400_000 }, async (t) => {
     });
     const apply = async (boxes) => {
       for (const [id, value] of Object.entries(boxes)) await page.locator(`#${id}`).fill(value);
+      const loaded = page.waitForEvent("load");
       await page.locator("#filters button").click();
+      await loaded;
       return names(page);
     };
     assert.deepEqual((await apply({ ns })).sort(), ["kube-root-ca.crt", "with-label", "without-label"]);

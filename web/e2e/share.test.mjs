@@ -33,8 +33,8 @@ await test("sharing", { timeout: 600_000 }, async (t) => {
     return url;
   };
 
-  // Chromium logs rejected requests of guests.
-  const allow = [/status of 40[134]/, /WebSocket connection/];
+  // Chromium logs rejected requests of guests, and requests during a restart of the dashboard.
+  const allow = [/status of 40[134]/, /WebSocket connection/, /ERR_CONNECTION_REFUSED/];
   const owner = await newPage(t, browser, { allow });
   await openLive(owner, list);
   const guests = (t, options = {}) => newPage(t, browser, { allow, ...options });
@@ -42,12 +42,10 @@ await test("sharing", { timeout: 600_000 }, async (t) => {
   await t.test("a link to this view shows its rows live, and leaves no token in the URL or the history", async (t) => {
     const url = withToken(
       await share(owner, async (form) => {
-        assert.match(
-          await form.locator(".share-visible").innerText(),
-          new RegExp(
-            `^The link shows ConfigMaps in ${ns} with app=web\\. .*anyone who can reach this address can already see`,
-          ),
+        const visible = new RegExp(
+          `^The link shows ConfigMaps in ${ns} with app=web\\. .*anyone who can reach this address can already see`,
         );
+        await form.locator(".share-visible", { hasText: visible }).waitFor();
         assert.match(
           await form.locator(".share-explanation").innerText(),
           /The link uses your current permissions.*ConfigMaps and environment variables are always masked/s,
