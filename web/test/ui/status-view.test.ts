@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Part } from "../fake-page.ts";
-import { drawSeverityCounts } from "../../static/src/ui/status-view.ts";
+import { page, Part } from "../fake-page.ts";
+import { drawNote, drawSeverityCounts } from "../../static/src/ui/status-view.ts";
 import { defaultView } from "../../static/src/model/view.ts";
 import type { CountedSeverity } from "../../static/src/model/severity.ts";
 
@@ -59,4 +59,23 @@ void test("links stay in place while their texts are the same", () => {
   assert.ok(part.firstElementChild === link);
   draw({ failed: 3 }, "", part);
   assert.equal(part.firstElementChild?.textContent, "3 failed");
+});
+
+void test("the note of a forbidden list names the user, if the server knows one", () => {
+  Object.assign(globalThis, { location: { pathname: "/r/core/v1/nodes", search: "" } });
+  const draw = (): string | undefined => {
+    const part = new Part("div");
+    const note = { title: "Forbidden", detail: "", next: "", act: null, isForbidden: true } as const;
+    drawNote(part as unknown as HTMLElement, note, "core/v1/nodes", "Nodes", () => undefined);
+    return part.querySelector("p")?.textContent.replace(/\s+/g, " ").trim();
+  };
+  assert.equal(draw(), "Check with: kubectl auth can-i list nodes");
+  const user = new Part("button");
+  user.title = "Logged in as ann";
+  const form = new Part("form");
+  form.setAttribute("class", "who");
+  form.append(user);
+  page.body.append(form);
+  assert.equal(draw(), "Logged in as ann. Check with: kubectl auth can-i list nodes");
+  page.body.replaceChildren();
 });

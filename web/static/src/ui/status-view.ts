@@ -53,7 +53,10 @@ export function drawNote(element: HTMLElement, n: Note | null, ref: string, reso
     b.addEventListener("click", retry);
     parts.push(h("p", {}, b));
   }
-  if (n.isForbidden === true) parts.push(h("p", {}, "Check with: ", h("code", {}, canListCommand(ref))));
+  if (n.isForbidden === true) {
+    const user = document.querySelector(".who[title], .who [title]")?.getAttribute("title"); // "Logged in as ann"
+    parts.push(h("p", {}, user ? `${user}. ` : "", "Check with: ", h("code", {}, canListCommand(ref))));
+  }
   element.replaceChildren(...parts);
 }
 

@@ -1,1 +1,0 @@
-import{a}from"./chunk-O66LTPLM.js";import"./chunk-LHBJSUD7.js";import"./chunk-TSQZV6D2.js";import"./chunk-WAIO2DEK.js";import"./chunk-BPIPMS3Z.js";import"./chunk-T5MHEVYS.js";import"./chunk-ATB4R42E.js";export{a as openRowMenu};
