@@ -58,7 +58,7 @@ await test("through kubectl port-forward", { timeout: 400_000 }, async (t) => {
 
   await t.test("if the pod's process ends, the page reports it and reconnects", async (t) => {
     const page = await newPage(t, browser, {
-      allow: [/ERR_CONNECTION_REFUSED|ERR_CONNECTION_RESET|ERR_EMPTY_RESPONSE/],
+      allow: [/ERR_CONNECTION_REFUSED|ERR_CONNECTION_RESET|ERR_EMPTY_RESPONSE|Connection closed before/],
     });
     await openLive(page, `${forward.url}r/core/v1/configmaps?ns=${ns}`);
     await until("the rows of the list", () => row(page, "to-keep"));
