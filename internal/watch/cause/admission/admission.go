@@ -16,11 +16,7 @@ import (
 // registrationGroup is the API group of policies and of the configurations of webhooks.
 const registrationGroup = "admissionregistration.k8s.io"
 
-var (
-	quotaPattern = regexp.MustCompile(`(?:exceeded|failed|status unknown for) quota: ([a-z0-9.-]+)`)
-	limitPattern = regexp.MustCompile(
-		`(?:maximum|minimum) (?:cpu|memory|storage|[a-z./-]+) usage per (?:Container|Pod|PersistentVolumeClaim)`)
-)
+var quotaPattern = regexp.MustCompile(`(?:exceeded|failed|status unknown for) quota: ([a-z0-9.-]+)`)
 
 // Failure explains a message of the API server, which did not admit a new object. It ignores the message of an API
 // server of another cluster.
@@ -82,21 +78,4 @@ func quotaFailure(s *subject.Subject, message string) *verdict.Verdict {
 	}
 	sentence := "ResourceQuota " + quota + effect + strings.TrimSpace(strings.TrimLeft(detail, ",: "))
 	return s.ExplainBy(&n, verdict.Failed, "ExceededQuota", sentence)
-}
-
-func limitFailure(s *subject.Subject, message string) *verdict.Verdict {
-	limit := limitPattern.FindStringIndex(message)
-	if limit == nil {
-		return nil
-	}
-	ranges := s.All(graph.Kind{Kind: "LimitRange"}, s.ID.Namespace(), neighbor.Limit)
-	if len(ranges) == 0 {
-		return nil
-	}
-	sentence := " rejected a new object: " + strings.TrimSpace(message[limit[0]:])
-	if len(ranges) > 1 {
-		s.AddSource(ranges[0].Resource, s.ID.Namespace()) // Any LimitRange of the namespace can be the cause.
-		return s.Explain(verdict.Failed, "LimitRange", "A LimitRange"+sentence, nil)
-	}
-	return s.ExplainBy(&ranges[0], verdict.Failed, "LimitRange", ranges[0].String()+sentence)
 }
