@@ -73,7 +73,8 @@ func IsNamed(s *subject.Subject, n *neighbor.Neighbor) bool {
 
 // MissingReference explains a custom resource by a missing object to which its spec refers by a convention. A message
 // must name this object. If mustName is false, a sure reference needs no message in two cases: the resource has a
-// verdict of its own and has not ended, or it has no status and the member contains only the reference.
+// verdict of its own and has not ended, or it has no status and the member contains only the reference. A list of names
+// needs a message if the resource reports an error.
 func MissingReference(s *subject.Subject, mustName bool) *verdict.Verdict {
 	if s.Own.Severity == verdict.OK {
 		return nil
@@ -89,6 +90,8 @@ func MissingReference(s *subject.Subject, mustName bool) *verdict.Verdict {
 	for _, t := range targets(s, include) {
 		isKnown := t.isSure && (s.Own.Severity != verdict.None || isBare(t.by) && !hasStatus(s))
 		isKnown = isKnown && !mustName && !subject.IsComplete(&s.Neighbor)
+		// The subject can create the objects of a list of names. Then they are missing because of its own error.
+		isKnown = isKnown && (t.by.IsObject || !symptom.NamesError(s.Own.Sentence))
 		isNamed := isNamedMissing(s, &t, texts)
 		if t.Presence == neighbor.Missing && (isKnown || isNamed) && !isSuspended(s) {
 			v := s.ReportMissing(&t.Neighbor, verdict.Degraded)
