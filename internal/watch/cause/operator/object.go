@@ -7,6 +7,7 @@ import (
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/admission"
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/mention"
+	"github.com/glasshouse-project/glasshouse/internal/watch/cause/operator/sibling"
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/subject"
 	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
 	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
@@ -22,11 +23,14 @@ func wrongObject(s *subject.Subject, sentence string) *verdict.Cause {
 		}
 	}
 	for _, find := range []func(*subject.Subject, string) *neighbor.Neighbor{
-		denying, reserved, rival, taken, unfit, setting, refusedSecret, surplus, parent,
+		denying, reserved, rival, taken, unfit, setting, refusedSecret, sibling.Parent,
 	} {
 		if n := find(s, sentence); n != nil {
 			return &verdict.Cause{Object: neighbor.ObjectOf(n), Sentence: sentence}
 		}
+	}
+	if c := sibling.Surplus(s, sentence); c != nil {
+		return c
 	}
 	for _, find := range []func(*subject.Subject, string) *neighbor.Neighbor{
 		credentials, unmatched, elsewhere, onlyOfKind,

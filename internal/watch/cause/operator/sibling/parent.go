@@ -1,4 +1,6 @@
-package operator
+// Package sibling explains a custom resource by one of several objects of a kind in its namespace. Its rules read all
+// of these objects, because a message of the resource names none of them.
+package sibling
 
 import (
 	"regexp"
@@ -8,13 +10,16 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
 )
 
+// maxObjects limits how many objects of one kind are searched.
+const maxObjects = 10 * neighbor.Limit
+
 // orphaned matches a message that no other object includes an object. Contour reports this about an HTTPProxy.
 var orphaned = regexp.MustCompile(`(?i)\borphaned\b|\bnot part of a delegation chain\b`)
 
-// parent returns the only object of the subject's kind in the namespace that refers to a missing object of this kind
+// Parent returns the only object of the subject's kind in the namespace that refers to a missing object of this kind
 // with a similar name. The sentence must state that no object includes the subject, which was probably renamed. If
-// another object is orphaned too, parent returns nil.
-func parent(s *subject.Subject, sentence string) (found *neighbor.Neighbor) {
+// another object is orphaned too, Parent returns nil.
+func Parent(s *subject.Subject, sentence string) (found *neighbor.Neighbor) {
 	if !orphaned.MatchString(sentence) || !subject.KnowsAll(s, s.ID.Kind, s.ID.Namespace()) {
 		return nil
 	}
