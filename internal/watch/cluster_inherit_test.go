@@ -17,6 +17,7 @@ import (
 
 	"github.com/glasshouse-project/glasshouse/internal/watch"
 	"github.com/glasshouse-project/glasshouse/internal/watch/apitest"
+	"github.com/glasshouse-project/glasshouse/internal/watch/inherit/revisit"
 	"github.com/glasshouse-project/glasshouse/internal/watch/query"
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
@@ -105,6 +106,63 @@ func TestWebhookFailsWhenItsCertificateExpires(t *testing.T) {
 		want(verdict.None)
 		advance(2 * time.Minute)
 		want(verdict.Failed)
+	})
+}
+
+// newInheritingCluster returns a cluster with inherited verdicts, the namespace a, and some more resources. It watches
+// the first one of them.
+func newInheritingCluster(t *testing.T, more ...apitest.Kind) (*apitest.Server, *watch.Cluster) {
+	t.Helper()
+	for n := range more {
+		more[n].Columns = `[{"name":"Name","type":"string"}]`
+	}
+	server := apitest.New(t, append(causeKinds(), more...)...)
+	server.Set("core/v1/namespaces", apitest.Item{Name: "a"})
+	cluster := runClusterWith(t, server, watch.Options{
+		Linger: 5 * time.Minute, Log: slog.New(slog.NewTextHandler(t.Output(), nil)), InheritVerdicts: true,
+	})
+	subscribe(t, cluster, query.Query{Resource: more[0].Ref}, "").settle()
+	return server, cluster
+}
+
+// A verdict that names the only object of a kind changes when another object of this kind is created or deleted. After
+// one creation, further creations can have an effect only after an interval.
+func TestVerdictsFollowAllObjectsOfKind(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const versions, groups = "operators.coreos.com/v1/clusterserviceversions", "operators.coreos.com/v1/operatorgroups"
+		server, cluster := newInheritingCluster(t,
+			apitest.Kind{Ref: versions, Kind: "ClusterServiceVersion"}, apitest.Kind{Ref: groups, Kind: "OperatorGroup"})
+		set := func(name string) { server.Set(groups, apitest.Item{Namespace: "a", Name: name, Rest: `"spec":{}`}) }
+		want := func(when, cause string) {
+			t.Helper()
+			o, ok, _ := cluster.Informer(versions).Get("a/web")
+			if !ok {
+				t.Fatalf("%s: the object does not exist", when)
+			}
+			name := ""
+			if c := o.Verdict().Unpack().Cause; c != nil {
+				name = c.Name
+			}
+			if name != cause {
+				t.Errorf("%s: got the cause %q, want %q", when, name, cause)
+			}
+		}
+		set("first")
+		server.Set(versions, apitest.Item{Namespace: "a", Name: "web", Rest: `"spec":{},"status":{"phase":"Failed",` +
+			`"reason":"UnsupportedOperatorGroup","message":"OwnNamespace InstallModeType not supported"}`})
+		advance(2 * revisit.Interval)
+		want("one object", "first")
+		set("second")
+		advance(time.Second)
+		want("another object", "")
+		server.Delete(groups, "a", "second")
+		advance(time.Second)
+		want("after its deletion", "first")
+		set("third")
+		advance(time.Second)
+		want("at the next creation", "first")
+		advance(revisit.Interval)
+		want("after the interval", "")
 	})
 }
 

@@ -41,6 +41,8 @@ type Engine struct {
 	unread      revisit.Unread
 	observation observation
 	revisits    revisit.Tracker
+	limiter     revisit.Limiter
+	queue       *revisit.Queue
 
 	startMu sync.Mutex
 	ctx     context.Context //nolint:containedctx // The context of Run. The engine outlives the request that starts it.
@@ -51,21 +53,14 @@ type Engine struct {
 	ended    chan struct{} // Closed when the latest run has ended; nil before the first run.
 	running  sync.WaitGroup
 
-	mu    sync.Mutex // Protects dirty and evaluating.
-	dirty map[graph.ID]struct{}
-	wake  wakeup
-	// evaluating is true during the evaluation of a batch. The objects of the batch are no longer in dirty.
-	evaluating bool
-	changed    *signal.Signal
-	usages     demand.Totals
-	specs      specChanges
+	changed *signal.Signal
+	usages  demand.Totals
+	specs   specChanges
 }
 
 // New returns an Engine that does not run yet.
 func New(options Options) *Engine {
-	e := &Engine{
-		options: options, dirty: make(map[graph.ID]struct{}), wake: make(wakeup, 1), changed: signal.New(),
-	}
+	e := &Engine{options: options, queue: revisit.NewQueue(), changed: signal.New()}
 	e.graph = graph.New(e.isNamespaced)
 	e.forgetResources()
 	e.results.reset()
@@ -144,11 +139,10 @@ func (e *Engine) stopLocked() {
 // clear resets the state of the engine after a run. It also removes all inherited verdicts, because the engine no
 // longer updates them.
 func (e *Engine) clear() {
-	e.mu.Lock()
-	e.dirty, e.evaluating = make(map[graph.ID]struct{}), false
-	e.mu.Unlock()
+	e.queue.Clear()
 	e.usages.Reset()
 	e.revisits.Reset()
+	e.limiter.Reset()
 	e.forgetResources()
 	e.graph.Clear()
 	e.mentions.Reset()
@@ -173,7 +167,7 @@ func (e *Engine) evaluateDirty(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 			return
-		case <-e.wake:
+		case <-e.queue.Requests():
 		}
 		e.evaluateBatch(ctx)
 		e.changed.Broadcast()
@@ -184,26 +178,23 @@ func (e *Engine) evaluateDirty(ctx context.Context) {
 // evaluateBatch evaluates the objects that are dirty now.
 func (e *Engine) evaluateBatch(ctx context.Context) {
 	restarts := e.observation.restartCount() // Read before the batch, so that a later restart is noticed.
-	e.mu.Lock()
-	batch := e.dirty
-	e.dirty, e.evaluating = make(map[graph.ID]struct{}), true
-	e.mu.Unlock()
-	for id := range batch {
+	for id := range e.queue.Take() {
 		if ctx.Err() != nil {
 			return
 		}
 		e.evaluate(id)
 	}
-	e.mu.Lock()
-	e.evaluating = false
-	e.mu.Unlock()
+	e.queue.Done()
 	e.observation.complete(restarts)
 }
 
 func (e *Engine) evaluate(id graph.ID) {
-	r := &recorder{Engine: e, id: id}
-	v := cause.Of(r, e.Find(id))
-	e.revisits.Schedule(id, r.revisitAt, e.mark)
+	r, n := &recorder{Engine: e, id: id}, e.Find(id)
+	v := cause.Of(r, n)
+	e.revisits.Schedule(id, r.revisitAt, e.queue.Mark)
+	if v != nil || n.Object != nil && n.Object.Verdict().Own().Severity().IsProblem() {
+		r.named = append(r.named, r.lists...)
+	}
 	e.mentions.Set(id, r.named)
 	if e.results.set(id, v) {
 		e.publish(id)
@@ -223,30 +214,6 @@ func (e *Engine) publish(id graph.ID) {
 	}
 }
 
-// mark schedules objects for another evaluation.
-func (e *Engine) mark(ids ...graph.ID) {
-	if len(ids) == 0 {
-		return
-	}
-	e.mu.Lock()
-	for _, id := range ids {
-		e.dirty[id] = struct{}{}
-	}
-	e.mu.Unlock()
-	e.wake.request()
-}
-
-// wakeup wakes the goroutine that evaluates. It needs a buffer of one, to keep a request during an evaluation.
-type wakeup chan struct{}
-
-// request causes an evaluation. If an evaluation is already running, another one follows it.
-func (w wakeup) request() {
-	select {
-	case w <- struct{}{}:
-	default:
-	}
-}
-
 // AwaitSettled waits until all objects are evaluated, but at most for the duration wait.
 func (e *Engine) AwaitSettled(ctx context.Context, wait time.Duration) {
 	ctx, cancel := context.WithTimeout(ctx, wait)
@@ -262,12 +229,7 @@ const (
 	maxListing = 5 * time.Second
 )
 
-func (e *Engine) isSettled() bool {
-	e.mu.Lock()
-	isClean := len(e.dirty) == 0 && !e.evaluating
-	e.mu.Unlock()
-	return isClean && e.isListed()
-}
+func (e *Engine) isSettled() bool { return e.queue.IsEmpty() && e.isListed() }
 
 // Began returns since when an object is not OK, and since when it is degraded or failed. The times are zero if the
 // engine did not observe them, because the object had its problem before the engine read it. Recoveries of at most 5

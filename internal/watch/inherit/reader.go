@@ -9,6 +9,7 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
 	"github.com/glasshouse-project/glasshouse/internal/watch/informer"
 	"github.com/glasshouse-project/glasshouse/internal/watch/inherit/demand"
+	"github.com/glasshouse-project/glasshouse/internal/watch/inherit/revisit"
 	"github.com/glasshouse-project/glasshouse/internal/watch/journal"
 	"github.com/glasshouse-project/glasshouse/internal/watch/objectrefs"
 	"github.com/glasshouse-project/glasshouse/internal/watch/status"
@@ -20,6 +21,7 @@ type reader struct {
 
 	resource       *watched
 	wasInterrupted bool
+	turnover       map[string]struct{} // The namespaces in which objects were created or deleted, and "" for the cluster.
 }
 
 // read applies the changes of one journal to the graph until ctx ends or the resource is not watched any more.
@@ -33,6 +35,7 @@ func (r *reader) read(ctx context.Context) {
 	}()
 	cursor := r.readSnapshot()
 	for {
+		r.markLists()
 		r.recordProgress(cursor)
 		//nolint:contextcheck // The resource has a context of its own, which ends when it is not watched any more.
 		changes, next, err := r.resource.informer.Next(r.resource.ctx, cursor, maxChanges)
@@ -68,7 +71,7 @@ func (r *reader) recordProgress(cursor journal.Cursor) {
 	}
 	if isFirst {
 		r.observation.restart() // An evaluation that began before the call of markDependents must not count as complete.
-		r.wake.request()
+		r.queue.Wake()
 	}
 	r.changed.Broadcast()
 }
@@ -81,7 +84,7 @@ func (r *reader) checkInterruption() {
 	isInterrupted := now.State == status.Stale && !now.Since.IsZero()
 	if isInterrupted || r.wasInterrupted {
 		r.observation.restart()
-		r.wake.request()
+		r.queue.Wake()
 	}
 	r.wasInterrupted = isInterrupted
 }
@@ -89,7 +92,7 @@ func (r *reader) checkInterruption() {
 // readSnapshot replaces all objects of a resource in the graph.
 func (r *reader) readSnapshot() journal.Cursor {
 	r.observation.restart()
-	defer r.wake.request() // Even without objects, because the engine must complete the observation again.
+	defer r.queue.Wake() // Even without objects, because the engine must complete the observation again.
 	entries, cursor := r.resource.informer.Snapshot()
 	present := make(map[string]bool, len(entries))
 	if r.resource.kind.Kind == "Pod" {
@@ -150,6 +153,9 @@ func (r *reader) set(key string, before, o *compact.Object) {
 		refs := objectrefs.Of(text)
 		hasNewReferences = r.graph.Set(id, &refs)
 	}
+	if before == nil && hasNewReferences { // The object is new.
+		r.recordTurnover(id)
+	}
 	r.results.track(id, o.Verdict(), r.observation.isRunning())
 	var affected []graph.ID
 	if isNewText || hasNewOwn {
@@ -161,19 +167,35 @@ func (r *reader) set(key string, before, o *compact.Object) {
 	if hasNewOwn || hasNewReferences {
 		affected = append(affected, repeatedBy(r.Engine, id, o.Verdict().Own().Severity())...)
 	}
-	r.mark(affected...)
+	r.queue.Mark(affected...)
 }
 
 // remove removes an object, and marks the objects that the removal can affect.
 func (r *reader) remove(id graph.ID) {
 	affected := append(r.dependsOnText(id), r.neighbors(id)...)
 	r.graph.Remove(id)
+	r.recordTurnover(id)
 	r.mentions.Set(id, nil)
 	r.revisits.Cancel(id)
 	if r.results.remove(id) {
 		r.publish(id) // Informers of other API versions can still contain the object, so clear its verdict.
 	}
-	r.mark(affected...)
+	r.queue.Mark(affected...)
+}
+
+func (r *reader) recordTurnover(id graph.ID) {
+	r.turnover[id.Namespace()], r.turnover[""] = struct{}{}, struct{}{}
+}
+
+// markLists marks the objects whose rules read all objects of the kind, if some were created or deleted since the last
+// call. It limits how often the same objects are marked. For the first list, markDependents does this.
+func (r *reader) markLists() {
+	for namespace := range r.turnover {
+		if all := revisit.AllOf(r.resource.kind, namespace); r.resource.isRead.Load() && r.mentions.Has(all) {
+			r.limiter.Do(all, func() { r.queue.Mark(r.mentions.Users(all)...) })
+		}
+	}
+	clear(r.turnover)
 }
 
 // count updates the sum of what the pods of a namespace request, after a change of the pod with this key. before is nil
@@ -199,6 +221,7 @@ func (r *reader) forget() {
 	for _, id := range r.graph.All(r.isOwn) {
 		r.remove(id)
 	}
+	r.markLists()
 	if r.resource.kind.Kind == "Pod" {
 		r.usages.Reset()
 	}

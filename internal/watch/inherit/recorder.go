@@ -2,9 +2,11 @@ package inherit
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
+	"github.com/glasshouse-project/glasshouse/internal/watch/inherit/revisit"
 	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
 )
 
@@ -15,7 +17,8 @@ type recorder struct {
 
 	id        graph.ID // The object that is evaluated.
 	named     []graph.ID
-	revisitAt time.Time // When to evaluate the object again; zero for never.
+	lists     []graph.ID // The kinds, in a namespace or in the cluster, of which all objects were read.
+	revisitAt time.Time  // When to evaluate the object again; zero for never.
 }
 
 // RevisitAt requests another evaluation (see neighbor.Cluster). Only the earliest time counts.
@@ -50,13 +53,15 @@ func (r *recorder) Find(id graph.ID) neighbor.Neighbor {
 	return n
 }
 
-// All returns objects of a kind (see neighbor.Cluster).
+// All returns objects of a kind (see neighbor.Cluster). When another object of the kind is created or deleted, the
+// object is evaluated again, except because of events: rules that search for events set the time of the next search.
 func (r *recorder) All(kind graph.Kind, namespace string, limit int) []neighbor.Neighbor {
-	known := namespace
-	if known == neighbor.AnyNamespace {
-		known = ""
+	all := revisit.AllOf(kind, strings.TrimPrefix(namespace, neighbor.AnyNamespace))
+	if kind.Kind != "Event" && !slices.Contains(r.lists, all) {
+		r.lists = append(r.lists, all)
+		r.mentions.Add(r.id, all) // Before the list is read, so that no change is missed.
 	}
-	r.Find(graph.NewID(kind, known, "")) // Records the kind if not all of its objects are known.
+	r.Find(all) // Records the kind if not all of its objects are known.
 	return r.Engine.All(kind, namespace, limit)
 }
 
@@ -64,6 +69,6 @@ func (r *recorder) All(kind graph.Kind, namespace string, limit int) []neighbor.
 // start in a cluster with many kinds would evaluate all objects once for each kind.
 func markDependents(e *Engine, read graph.Kind) {
 	if dependents := e.unread.Take(read); len(dependents) > 0 {
-		e.mark(e.graph.All(func(kind graph.Kind) bool { return dependents[kind] })...)
+		e.queue.Mark(e.graph.All(func(kind graph.Kind) bool { return dependents[kind] })...)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
+	"github.com/glasshouse-project/glasshouse/internal/watch/inherit/revisit"
 	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
 	"github.com/glasshouse-project/glasshouse/internal/watch/objectrefs"
 	"github.com/glasshouse-project/glasshouse/internal/watch/resource"
@@ -32,18 +33,20 @@ func TestReadKindMarksObjectsThatNeededIt(t *testing.T) {
 			if got := e.mentions.Users(graph.NewID(gadget, "a", "one")); (name == "Named") != slices.Contains(got, pod) {
 				t.Errorf("got the users %v, want the pod only if Named was called", got)
 			}
+			if e.mentions.Has(revisit.AllOf(gadget, "")) != (name == "All") {
+				t.Error("a new object must affect the pod only if All was called")
+			}
 			markDependents(e, graph.Kind{Group: gadget.Group, Kind: "Other"})
-			if len(e.dirty) > 0 {
-				t.Errorf("another kind was read: got %v, want no objects", e.dirty)
+			if got := e.queue.Take(); len(got) > 0 {
+				t.Errorf("another kind was read: got %v, want no objects", got)
 			}
 			markDependents(e, gadget)
-			if got := slices.Collect(maps.Keys(e.dirty)); !slices.Equal(got, []graph.ID{pod}) {
+			if got := slices.Collect(maps.Keys(e.queue.Take())); !slices.Equal(got, []graph.ID{pod}) {
 				t.Errorf("the kind was read: got %v, want %v", got, pod)
 			}
-			clear(e.dirty)
 			markDependents(e, gadget)
-			if len(e.dirty) > 0 {
-				t.Errorf("the kind was read again: got %v, want no objects", e.dirty)
+			if got := e.queue.Take(); len(got) > 0 {
+				t.Errorf("the kind was read again: got %v, want no objects", got)
 			}
 		})
 	}

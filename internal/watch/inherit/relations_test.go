@@ -66,12 +66,11 @@ func TestServedKindsAffectOthers(t *testing.T) {
 		{"a new kind", all, 3},
 		{"the same kinds again", all, 0},
 	} {
-		clear(e.dirty)
 		if e.setServed(step.resources, nil, 0, 0) {
 			markAfterDiscovery(e)
 		}
-		if len(e.dirty) != step.want {
-			t.Errorf("%s: got %v, want %d objects", step.name, e.dirty, step.want)
+		if got := e.queue.Take(); len(got) != step.want {
+			t.Errorf("%s: got %v, want %d objects", step.name, got, step.want)
 		}
 		e.graph.Set(graph.NewID(graph.Kind{Group: "example.org", Kind: "Pipeline"}, "a", "web"), &objectrefs.Object{})
 		e.graph.Set(graph.NewID(graph.Kind{Kind: "Pod"}, "a", "web"), &objectrefs.Object{})

@@ -58,7 +58,7 @@ func (e *Engine) watchResources(ctx context.Context, parts *sync.WaitGroup) {
 					return
 				}
 				if w := e.start(ctx, r); w != nil {
-					parts.Go(func() { (&reader{Engine: e, resource: w}).read(ctx) })
+					parts.Go(func() { (&reader{Engine: e, resource: w, turnover: make(map[string]struct{})}).read(ctx) })
 					parts.Go(func() {
 						defer func() { <-slots }()
 						w.informer.Wait(ctx, startWait, func() bool {
@@ -82,10 +82,10 @@ func (e *Engine) watchResources(ctx context.Context, parts *sync.WaitGroup) {
 // all objects with a problem, all custom resources (they can name an object of a new kind), and all admission policies
 // with their bindings (a policy names the kind of its parameters).
 func markAfterDiscovery(e *Engine) {
-	e.mark(e.graph.All(func(kind graph.Kind) bool {
+	e.queue.Mark(e.graph.All(func(kind graph.Kind) bool {
 		return kind.Group == admissionGroup || resource.IsCustom(kind.Group)
 	})...)
-	e.mark(e.results.problemIDs()...)
+	e.queue.Mark(e.results.problemIDs()...)
 }
 
 func (e *Engine) start(ctx context.Context, r *resource.Resource) *watched {

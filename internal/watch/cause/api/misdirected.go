@@ -39,6 +39,7 @@ func (r *request) misdirected(bindings []neighbor.Neighbor) (n *neighbor.Neighbo
 				continue
 			}
 			other := r.Find(use.Target)
+			subject.Follow(r.Subject, &other)
 			switch {
 			case other.Presence != neighbor.Missing:
 			case n != nil && n.ID != binding.ID:

@@ -8,7 +8,7 @@ import (
 )
 
 // Mentions contains the objects that the messages of other objects name. When such an object changes, the objects with
-// the messages are evaluated again. Call Reset before use.
+// the messages are evaluated again. An ID from AllOf means all objects of a kind. Call Reset before use.
 type Mentions struct {
 	mu sync.Mutex
 	of map[graph.ID][]graph.ID // The named objects, by the object with the message.
@@ -26,6 +26,9 @@ func (m *Mentions) Reset() {
 func (m *Mentions) Set(id graph.ID, named []graph.ID) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	if slices.Equal(m.of[id], named) {
+		return // This is so for most evaluations. The list of an object that many others name is long.
+	}
 	for _, other := range m.of[id] {
 		rest := slices.DeleteFunc(m.by[other], func(by graph.ID) bool { return by == id })
 		if m.by[other] = rest; len(rest) == 0 {
@@ -51,6 +54,13 @@ func (m *Mentions) Add(id, named graph.ID) {
 	}
 	m.of[id] = append(m.of[id], named)
 	m.by[named] = append(m.by[named], id)
+}
+
+// Has reports whether an object has a message which names the object id.
+func (m *Mentions) Has(id graph.ID) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return len(m.by[id]) > 0
 }
 
 // Users returns the objects that have a message which names the object id.

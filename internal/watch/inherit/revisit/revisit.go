@@ -1,6 +1,7 @@
 // Package revisit decides which objects are evaluated again. An object is evaluated again at a known time, such as the
 // expiry of a certificate, after a change of another object that its messages name, or after the program has read a
-// kind that its rules needed.
+// kind that its rules needed. If the rules read all objects of a kind, for example because only one may exist, the
+// object is also evaluated again after another object of this kind was created or deleted.
 package revisit
 
 import (
