@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	registration "k8s.io/api/admissionregistration/v1"
+	"k8s.io/utils/ptr"
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/subject"
 	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
@@ -25,7 +26,7 @@ var (
 // WebhookFailure explains a message of the API server, which cannot call a webhook.
 func WebhookFailure(s *subject.Subject, text string) *verdict.Verdict {
 	webhook := firstGroup(webhookPattern, text)
-	configuration, server := configurationOf(s, webhook)
+	configuration, server := configurationOf(s, webhook, text)
 	if configuration == nil || subject.IsRemote(s) || server != nil && subject.IsSelectedBy(s, *server) {
 		return nil // The webhook is in another cluster, or the subject is a pod that serves the webhook.
 	}
@@ -43,7 +44,7 @@ func webhookDenial(s *subject.Subject, text string) *verdict.Verdict {
 	if found == nil {
 		return nil
 	}
-	configuration, _ := configurationOf(s, found[1])
+	configuration, _ := configurationOf(s, found[1], text)
 	if configuration == nil {
 		return nil
 	}
@@ -52,7 +53,8 @@ func webhookDenial(s *subject.Subject, text string) *verdict.Verdict {
 }
 
 // configurationOf returns the configuration that contains a webhook, and the Service of the webhook. Each can be nil.
-func configurationOf(s *subject.Subject, webhook string) (configuration *neighbor.Neighbor, server *graph.ID) {
+// If several configurations contain a webhook with this name, it prefers the webhook whose URL is in the text.
+func configurationOf(s *subject.Subject, webhook, text string) (configuration *neighbor.Neighbor, server *graph.ID) {
 	if webhook == "" {
 		return nil, nil
 	}
@@ -68,18 +70,32 @@ func configurationOf(s *subject.Subject, webhook string) (configuration *neighbo
 				} `json:"webhooks"`
 			}](configurations[n].Object)
 			for m := range o.Webhooks {
-				if o.Webhooks[m].Name != webhook {
+				of := o.Webhooks[m].ClientConfig.Service
+				isCalled := isInURL(of, text)
+				if o.Webhooks[m].Name != webhook || configuration != nil && !isCalled {
 					continue
 				}
-				if of := o.Webhooks[m].ClientConfig.Service; of != nil {
-					id := graph.NewID(graph.Kind{Kind: "Service"}, of.Namespace, of.Name)
-					server = &id
+				if configuration, server = &configurations[n], serverOf(of); isCalled {
+					return configuration, server
 				}
-				return &configurations[n], server
 			}
 		}
 	}
-	return nil, nil
+	return configuration, server
+}
+
+// isInURL reports whether a message contains the URL at which the API server calls the Service of a webhook.
+func isInURL(service *registration.ServiceReference, text string) bool {
+	return service != nil && strings.Contains(text, "https://"+service.Name+"."+service.Namespace+".svc:") &&
+		strings.Contains(text, ptr.Deref(service.Path, "/")+"?timeout=")
+}
+
+func serverOf(service *registration.ServiceReference) *graph.ID {
+	if service == nil {
+		return nil
+	}
+	id := graph.NewID(graph.Kind{Kind: "Service"}, service.Namespace, service.Name)
+	return &id
 }
 
 // conversionPattern matches the API group and the kind of an object that a conversion webhook cannot convert.
