@@ -166,6 +166,53 @@ func TestVerdictsFollowAllObjectsOfKind(t *testing.T) {
 	})
 }
 
+// A configuration of webhooks has a problem as long as the message of another object reports this.
+func TestWebhookFailsWhileOthersReportIt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const webhooks = "admissionregistration.k8s.io/v1/validatingwebhookconfigurations"
+		const kustomizations = "kustomize.toolkit.fluxcd.io/v1/kustomizations"
+		server, cluster := newInheritingCluster(t,
+			apitest.Kind{Ref: webhooks, Kind: "ValidatingWebhookConfiguration", Cluster: true},
+			apitest.Kind{Ref: kustomizations, Kind: "Kustomization"})
+		server.Set(webhooks, apitest.Item{Name: "policy", Rest: `"webhooks":[{"name":"check.example.com",` +
+			`"rules":[{"operations":["CREATE"],"resources":["pods"]}],"clientConfig":{"url":"https://hook.example.org"}}]`})
+		const message = `failed calling webhook \"check.example.com\": failed to call webhook: ` +
+			`Post \"https://hook.example.org/?timeout=10s\": x509: certificate signed by unknown authority`
+		setTenant := func(status, message string) {
+			server.Set(kustomizations, apitest.Item{Namespace: "a", Name: "tenant", Rest: fmt.Sprintf(`"spec":{},"status":{`+
+				`"conditions":[{"type":"Ready","status":%q,"reason":"Reconciled","message":"%s",`+
+				`"lastTransitionTime":"2000-01-01T00:00:00Z"}]}`, status, message)})
+		}
+		setEvent := func() {
+			server.Set("core/v1/events", apitest.Item{Namespace: "a", Name: "tenant.1", Rest: fmt.Sprintf(
+				`"type":"Warning","reason":"ReconciliationFailed","message":"%s","count":3,"lastTimestamp":%q,`+
+					`"involvedObject":{"kind":"Kustomization","apiVersion":"kustomize.toolkit.fluxcd.io/v1","namespace":"a",`+
+					`"name":"tenant"}`, message, time.Now().UTC().Format(time.RFC3339))})
+		}
+		want := func(when string, severity verdict.Severity) {
+			t.Helper()
+			advance(time.Second)
+			o, ok, _ := cluster.Informer(webhooks).Get("/policy")
+			if !ok || o.Verdict().Severity() != severity {
+				t.Errorf("%s: got %t, %+v, want %s", when, ok, o.Verdict().Unpack(), severity)
+			}
+		}
+		want("without a report", verdict.None)
+		setEvent()
+		setTenant("False", message)
+		want("with a report", verdict.Failed)
+		setTenant("True", "Applied revision: main")
+		want("after the reporter recovered", verdict.None)
+		setTenant("False", message)
+		want("with a new report", verdict.Failed)
+		advance(30 * time.Minute)
+		want("without recent events", verdict.None)
+		setEvent()
+		advance(10 * time.Minute)
+		want("with a new event", verdict.Failed)
+	})
+}
+
 // caBundle returns a self-signed certificate as base64 of PEM.
 func caBundle(t *testing.T, expiry time.Time) string {
 	t.Helper()

@@ -102,6 +102,18 @@ func (c *cluster) All(kind graph.Kind, namespace string, limit int) (found []nei
 	return found
 }
 
+// Inheritors returns the objects that inherit directly from an object.
+func (c *cluster) Inheritors(id graph.ID, _ int) (inheritors []neighbor.Neighbor, isLimited bool) {
+	for _, other := range c.order {
+		v := c.objects[other].verdict.Unpack()
+		isStep := v.Via != nil && neighbor.IDOf(v.Via) == id
+		if isStep || v.Via == nil && v.Cause != nil && neighbor.IDOf(&v.Cause.Object) == id {
+			inheritors = append(inheritors, c.Find(other))
+		}
+	}
+	return inheritors, false
+}
+
 // now is the time of all fixtures.
 var now = time.Date(2026, 1, 1, 1, 0, 0, 0, time.UTC)
 

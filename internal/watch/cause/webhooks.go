@@ -9,9 +9,10 @@ import (
 	"strings"
 	"time"
 
-	admission "k8s.io/api/admissionregistration/v1"
+	registration "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/glasshouse-project/glasshouse/internal/watch/cause/admission"
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/api"
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/subject"
 	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
@@ -19,14 +20,14 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
-// webhooks explains which requests fail because a webhook does not respond.
+// webhooks explains which requests fail because a webhook does not respond, or because its certificate is not trusted.
 func webhooks(s *subject.Subject) *verdict.Verdict {
 	o := neighbor.Decode[struct {
 		Webhooks []struct {
-			Name          string                         `json:"name"`
-			ClientConfig  calledService                  `json:"clientConfig"`
-			FailurePolicy *admission.FailurePolicyType   `json:"failurePolicy"`
-			Rules         []admission.RuleWithOperations `json:"rules"`
+			Name          string                            `json:"name"`
+			ClientConfig  calledService                     `json:"clientConfig"`
+			FailurePolicy *registration.FailurePolicyType   `json:"failurePolicy"`
+			Rules         []registration.RuleWithOperations `json:"rules"`
 		} `json:"webhooks"`
 	}](s.Object)
 	for n := range o.Webhooks {
@@ -35,13 +36,16 @@ func webhooks(s *subject.Subject) *verdict.Verdict {
 			continue // The API server never calls a webhook without rules.
 		}
 		severity, effect := verdict.Failed, "blocks "
-		if w.FailurePolicy != nil && *w.FailurePolicy == admission.Ignore {
+		if w.FailurePolicy != nil && *w.FailurePolicy == registration.Ignore {
 			severity, effect = verdict.Degraded, "is skipped for "
 		}
 		v := w.ClientConfig.webhookDown(s, severity)
 		if v == nil && w.ClientConfig.Service != nil {
 			n := w.ClientConfig.find(s)
 			v = api.BlockedWebhook(s, w.Name, &n, severity)
+		}
+		if v == nil {
+			v = admission.Untrusted(s, w.Name, w.ClientConfig.CABundle, severity)
 		}
 		if v != nil {
 			v.Reason = "WebhookDown"
@@ -52,7 +56,7 @@ func webhooks(s *subject.Subject) *verdict.Verdict {
 	return nil
 }
 
-func rulesText(rules []admission.RuleWithOperations) string {
+func rulesText(rules []registration.RuleWithOperations) string {
 	var operations, resources []string
 	for n := range rules {
 		for _, operation := range rules[n].Operations {
@@ -117,8 +121,8 @@ func definition(s *subject.Subject) *verdict.Verdict {
 
 // calledService is the Service that the API server calls for a webhook or for an APIService.
 type calledService struct {
-	Service  *admission.ServiceReference `json:"service"` // Nil for a URL, or for an API of the API server itself.
-	CABundle []byte                      `json:"caBundle"`
+	Service  *registration.ServiceReference `json:"service"` // Nil for a URL, or for an API of the API server itself.
+	CABundle []byte                         `json:"caBundle"`
 }
 
 func (c *calledService) find(s *subject.Subject) neighbor.Neighbor {

@@ -189,7 +189,7 @@ func (e *Engine) evaluateBatch(ctx context.Context) {
 }
 
 func (e *Engine) evaluate(id graph.ID) {
-	r, n := &recorder{Engine: e, id: id}, e.Find(id)
+	r, n, before := &recorder{Engine: e, id: id}, e.Find(id), e.results.get(id)
 	v := cause.Of(r, n)
 	e.revisits.Schedule(id, r.revisitAt, e.queue.Mark)
 	if v != nil || n.Object != nil && n.Object.Verdict().Own().Severity().IsProblem() {
@@ -198,6 +198,11 @@ func (e *Engine) evaluate(id graph.ID) {
 	e.mentions.Set(id, r.named)
 	if e.results.set(id, v) {
 		e.publish(id)
+		for _, of := range []*verdict.Verdict{before, v} {
+			if next, _ := nextOf(of); next.Group == admissionGroup { // Its rule reads the objects that inherit from it.
+				e.queue.Mark(next)
+			}
+		}
 	}
 }
 

@@ -24,6 +24,9 @@ type Cluster interface {
 	Owned(uid string, limit int) []graph.ID
 	Selected(namespace string, s *objectrefs.Selector, limit int) []graph.ID
 	References(id graph.ID) (uses []graph.Use, owners []graph.Owner)
+	// Inheritors returns at most limit objects whose verdicts name an object as the cause, or as a step to the cause, in
+	// no particular order. isLimited is true if there are more.
+	Inheritors(id graph.ID, limit int) (inheritors []Neighbor, isLimited bool)
 	Selector(id graph.ID) *objectrefs.Selector
 	Now() time.Time
 	// RevisitAt requests another evaluation of the object at a time at which its verdict can change without an update.
