@@ -129,13 +129,17 @@ func (c *calledService) find(s *subject.Subject) neighbor.Neighbor {
 	return s.Find(graph.NewID(graph.Kind{Kind: "Service"}, c.Service.Namespace, c.Service.Name))
 }
 
-// webhookDown returns a verdict if the API server cannot call the Service of a webhook, otherwise nil.
+// webhookDown returns a verdict if the API server cannot call the Service of a webhook, or can trust no certificate of
+// it, otherwise nil.
 func (c *calledService) webhookDown(s *subject.Subject, severity verdict.Severity) *verdict.Verdict {
 	if c.Service == nil {
 		return nil
 	}
 	n := c.find(s)
 	if v := c.serviceDown(s, &n, severity); v != nil {
+		return v
+	}
+	if v := admission.NotInjected(s, c.CABundle, severity); v != nil {
 		return v
 	}
 	return untrusted(s, c.CABundle, severity)
