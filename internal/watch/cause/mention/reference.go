@@ -88,12 +88,9 @@ func MissingReference(s *subject.Subject, mustName bool) *verdict.Verdict {
 		include = isBare
 	}
 	for _, t := range targets(s, include) {
-		isKnown := t.isSure && (s.Own.Severity != verdict.None || isBare(t.by) && !hasStatus(s))
-		isKnown = isKnown && !mustName && !subject.IsComplete(&s.Neighbor)
-		// The subject can create the objects of a list of names. Then they are missing because of its own error.
-		isKnown = isKnown && (t.by.IsObject || !symptom.NamesError(s.Own.Sentence))
 		isNamed := isNamedMissing(s, &t, texts)
-		if t.Presence == neighbor.Missing && (isKnown || isNamed) && !isSuspended(s) {
+		isMissing := isNamed || !mustName && needsNoMessage(s, &t)
+		if t.Presence == neighbor.Missing && isMissing && !isSuspended(s) {
 			v := s.ReportMissing(&t.Neighbor, verdict.Degraded)
 			if isNamed && s.Own.Sentence != "" {
 				v.Reason, v.Sentence = s.Own.Reason, s.Own.Sentence+": "+v.Sentence
@@ -102,6 +99,14 @@ func MissingReference(s *subject.Subject, mustName bool) *verdict.Verdict {
 		}
 	}
 	return nil
+}
+
+// needsNoMessage reports whether a missing target is a problem although no message names it.
+func needsNoMessage(s *subject.Subject, t *target) bool {
+	isKnown := t.isSure && (s.Own.Severity != verdict.None || isBare(t.by) && !hasStatus(s))
+	// The subject can create the objects of a list of names. Then they are missing because of its own error.
+	isCreated := !t.by.IsObject && symptom.NamesError(s.Own.Sentence)
+	return isKnown && !isCreated && !subject.IsComplete(&s.Neighbor)
 }
 
 // isNamedMissing reports whether one of the texts is about a missing target: it states that something is missing, and
