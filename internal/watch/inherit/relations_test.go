@@ -173,6 +173,7 @@ func TestPoliciesAffectPodsWithProblem(t *testing.T) {
 		{Group: "projectcalico.org", Kind: "GlobalNetworkPolicy"},
 		{Group: "flowcontrol.apiserver.k8s.io", Kind: "FlowSchema"},
 		{Group: "flowcontrol.apiserver.k8s.io", Kind: "PriorityLevelConfiguration"},
+		{Group: "security.istio.io", Kind: "PeerAuthentication"},
 	} {
 		t.Run(kind.Kind, func(t *testing.T) {
 			if got := e.dependsOnText(graph.NewID(kind, "b", "one")); !slices.Equal(got, []graph.ID{pod}) {

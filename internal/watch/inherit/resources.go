@@ -206,7 +206,7 @@ func (e *Engine) dependsOnText(id graph.ID) []graph.ID {
 		return revisit.Served(e.graph, id)
 	case "Deployment", "StatefulSet", "ReplicationController", "Rollout": // Scaled to zero.
 		return e.results.problemsIn(id.Namespace(), "NoPods", "ScaledToZero")
-	case "FlowSchema", "PriorityLevelConfiguration": // The limits for requests of pods to the API server.
+	case "FlowSchema", "PriorityLevelConfiguration", "PeerAuthentication": // Which requests of pods a server accepts.
 		return e.results.problemsOf(graph.Kind{Kind: "Pod"})
 	}
 	if strings.HasSuffix(id.Kind.Kind, "NetworkPolicy") { // The rules, which can prevent connections of pods.

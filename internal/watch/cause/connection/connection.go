@@ -94,6 +94,9 @@ func unconnected(c *client, text string, include func(host string) bool) *verdic
 		return v
 	}
 	found, _ := hosts(text)
+	if len(found) == 0 {
+		found, text = requestedHost(c, text)
+	}
 	for _, host := range found {
 		if !include(host) {
 			continue
@@ -150,6 +153,9 @@ func (c *client) unreachable(n *neighbor.Neighbor, host, text string) *verdict.V
 		return v
 	}
 	if v := c.notForwarded(n, host, text); v != nil {
+		return v
+	}
+	if v := withoutMutualTLS(c, n, host, text); v != nil {
 		return v
 	}
 	if !noAnswer.MatchString(text) {

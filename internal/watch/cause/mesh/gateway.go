@@ -1,4 +1,5 @@
-// Package mesh explains why a Gateway or a VirtualService of Istio forwards no requests.
+// Package mesh explains why a Gateway or a VirtualService of Istio forwards no requests. It also finds the policies
+// because of which pods accept only mutual TLS.
 package mesh
 
 import (
