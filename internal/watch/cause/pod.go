@@ -78,7 +78,8 @@ type podRule func(*subject.Subject, *corev1.Pod) *verdict.Verdict
 // startedPod explains a pod of which a container was started.
 func startedPod(s *subject.Subject, p *corev1.Pod) *verdict.Verdict {
 	for _, rule := range []podRule{
-		api.DefaultLimit, skippedKey, probeFailure, beforeServer, mention.FailedComponent, pull.Failure,
+		api.DefaultLimit, skippedKey, probeFailure, beforeServer, mention.FailedComponent, mention.FailedTarget,
+		pull.Failure,
 	} {
 		if v := rule(s, p); v != nil {
 			return v
