@@ -2,13 +2,16 @@ package traffic
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
+	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/subject"
 	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
 	"github.com/glasshouse-project/glasshouse/internal/watch/resource"
+	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
 // gateway is the part of a Gateway that shows which of its listeners work.
@@ -85,6 +88,38 @@ func parentRefs(s *subject.Subject, n *neighbor.Neighbor) []parentRef {
 // selects reports whether a route with the reference uses a listener.
 func (r *parentRef) selects(l *gatewayListener) bool {
 	return (r.SectionName == "" || r.SectionName == l.Name) && (r.Port == 0 || r.Port == l.Port)
+}
+
+// withoutListener explains a route that a Gateway did not accept (rejected), because none of its listeners has the name
+// and the port in this reference.
+func withoutListener(s *subject.Subject, n *neighbor.Neighbor, rejected *parentRef) *verdict.Verdict {
+	listeners := neighbor.Decode[gateway](n.Object).Spec.Listeners
+	isInSpec := slices.ContainsFunc(parentRefs(s, n), func(r parentRef) bool {
+		return r.SectionName == rejected.SectionName && r.Port == rejected.Port
+	})
+	selects := func(l gatewayListener) bool { return rejected.selects(&l) }
+	if !isInSpec || len(listeners) == 0 || slices.ContainsFunc(listeners, selects) {
+		return nil
+	}
+	var names []string
+	for _, l := range listeners {
+		names = append(names, fmt.Sprintf("%s (port %d)", l.Name, l.Port))
+	}
+	subject.Follow(s, n)
+	s.AddSource(n.Resource, n.ID.Namespace())
+	return s.Explain(s.Own.Severity, s.Own.Reason, subject.Sentences(s.Own.Sentence, fmt.Sprintf(
+		"No listener of %s has the %s. Its listeners: %s", s.Name(n), rejected, strings.Join(names, ", "))), nil)
+}
+
+// String returns the name and the port of the listeners that the reference selects.
+func (r *parentRef) String() string {
+	switch {
+	case r.Port == 0:
+		return "name " + r.SectionName
+	case r.SectionName == "":
+		return fmt.Sprintf("port %d", r.Port)
+	}
+	return fmt.Sprintf("name %s and the port %d", r.SectionName, r.Port)
 }
 
 // accepts reports whether routes of a kind can use a listener because of its protocol.

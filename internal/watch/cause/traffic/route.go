@@ -54,7 +54,8 @@ func Route(s *subject.Subject) *verdict.Verdict {
 	return notAccepted(s)
 }
 
-// notAccepted explains a route that no listener of its Gateway permits. The constants of the reasons are in
+// notAccepted explains a route that no listener of its Gateway permits, or that refers to a listener which its Gateway
+// does not have. The constants of the reasons are in
 // https://gateway-api.sigs.k8s.io/reference/spec/#routeconditionreason.
 func notAccepted(s *subject.Subject) *verdict.Verdict {
 	if !s.Own.Severity.IsProblem() {
@@ -70,12 +71,18 @@ func notAccepted(s *subject.Subject) *verdict.Verdict {
 	}](s.Object)
 	for _, parent := range o.Status.Parents {
 		accepted := meta.FindStatusCondition(parent.Conditions, "Accepted")
-		if accepted == nil || accepted.Status != metav1.ConditionFalse ||
-			accepted.Reason != "NotAllowedByListeners" && accepted.Reason != "NoMatchingListenerHostname" {
+		if accepted == nil || accepted.Status != metav1.ConditionFalse {
 			continue
 		}
+		isDenied := accepted.Reason == "NotAllowedByListeners" || accepted.Reason == "NoMatchingListenerHostname"
 		for gateway := range s.Used(subject.In("spec.parentRefs")) {
-			if gateway.Presence == neighbor.Present && gateway.ID.Name() == parent.ParentRef.Name {
+			if gateway.Presence != neighbor.Present || gateway.ID.Name() != parent.ParentRef.Name {
+				continue
+			}
+			if v := withoutListener(s, &gateway, &parent.ParentRef); v != nil {
+				return v
+			}
+			if isDenied {
 				return s.ExplainBy(&gateway, s.Own.Severity, s.Own.Reason, s.Own.Sentence)
 			}
 		}
