@@ -25,8 +25,8 @@ func Failure(s *subject.Subject, message string) *verdict.Verdict {
 		return nil
 	}
 	for _, explain := range []func(*subject.Subject, string) *verdict.Verdict{
-		quotaFailure, WebhookFailure, limitFailure, engineDenial, policyDenial, webhookDenial, podSecurityDenial,
-		missingForCreation, conversionFailure, takenName, deletedNamespace,
+		quotaFailure, WebhookFailure, limitFailure, pathInUse, engineDenial, policyDenial, webhookDenial,
+		podSecurityDenial, missingForCreation, conversionFailure, takenName, deletedNamespace,
 	} {
 		if v := explain(s, message); v != nil {
 			return v
