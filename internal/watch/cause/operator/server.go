@@ -5,8 +5,6 @@ import (
 	"encoding/json"
 	"strings"
 
-	corev1 "k8s.io/api/core/v1"
-
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/connection"
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/subject"
 	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
@@ -57,33 +55,5 @@ func failedServer(s *subject.Subject, host string) *neighbor.Neighbor {
 	if name == "" || subject.IsRemote(s) {
 		return nil
 	}
-	n := s.Find(graph.NewID(graph.Kind{Kind: "Service"}, namespace, name))
-	subject.Follow(s, &n)
-	if !subject.IsDown(s, &n) {
-		return unreadyServer(s, &n)
-	}
-	return &n
-}
-
-// unreadyServer returns the pod with the worst problem among the pods of a Service, if none of these pods is ready.
-// Otherwise, it returns nil. A Service with publishNotReadyAddresses has no problem although its pods do not work.
-func unreadyServer(s *subject.Subject, service *neighbor.Neighbor) *neighbor.Neighbor {
-	selector := s.Selector(service.ID)
-	if service.Object == nil || selector == nil {
-		return nil
-	}
-	ids := s.Selected(service.ID.Namespace(), selector, neighbor.Limit)
-	pods := s.Existing(ids)
-	for n := range pods {
-		p := neighbor.Decode[corev1.Pod](pods[n].Object)
-		if neighbor.IsReady(&p) {
-			return nil
-		}
-		subject.Follow(s, &pods[n])
-	}
-	if len(ids) == neighbor.Limit {
-		return nil
-	}
-	s.AddSource(service.Resource, service.ID.Namespace())
-	return s.Worst(pods)
+	return connection.FailedServer(s, graph.NewID(graph.Kind{Kind: "Service"}, namespace, name))
 }

@@ -8,6 +8,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/glasshouse-project/glasshouse/internal/watch/cause/connection"
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/subject"
 	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
 	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
@@ -38,6 +39,27 @@ func stoppedServer(s *subject.Subject, p *corev1.Pod, last *corev1.Event) *verdi
 		s.AddSource(source, "")
 	}
 	return s.Inherit(n, verdict.Degraded, subject.Sentences(strings.TrimSpace(last.Message), s.Name(n)+": "))
+}
+
+// failedRequest explains a pod that gets no volume because the CSI driver of the volume cannot use a server, such as
+// Vault. The message of the event names the host of the server, whose Service has failed or has no ready pods. The
+// driver possibly runs in another namespace than the pod, so the name of the host must contain the namespace.
+func failedRequest(s *subject.Subject, _ *corev1.Pod, last *corev1.Event) *verdict.Verdict {
+	if last.Reason != "FailedMount" && last.Reason != "FailedAttachVolume" {
+		return nil
+	}
+	for _, host := range connection.FailedHosts(last.Message) {
+		namespace, name := connection.ServiceOf(s, host)
+		service := graph.NewID(graph.Kind{Kind: "Service"}, namespace, name)
+		if name == "" || !strings.Contains(host, name+"."+namespace) || subject.IsSelectedBy(s, service) {
+			continue
+		}
+		if n := connection.FailedServer(s, service); n != nil {
+			s.AddSource(subject.EventsRef, last.Namespace)
+			return s.Inherit(n, verdict.Degraded, subject.Sentences(strings.TrimSpace(last.Message), s.Name(n)+": "))
+		}
+	}
+	return nil
 }
 
 // serverOf returns the NFS or SMB server of a volume that an event names, or "". The volume is one in the spec of the
