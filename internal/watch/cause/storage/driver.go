@@ -84,7 +84,8 @@ func unregistered(s *subject.Subject, driver, node, message string) *verdict.Ver
 	registers := func(c []corev1.Container) bool { return subject.IsController(c, "registrar", driver) }
 	sets, ok := subject.DaemonSets(s, registers, driver)
 	if ok && len(sets) == 1 {
-		if v := notOnNode(s, &sets[0], driver, node); v != nil {
+		prefix := fmt.Sprintf("CSI driver %s is not registered on Node %s: ", driver, node)
+		if v := notOnNode(s, &sets[0], node, "DriverNotRegistered", prefix); v != nil {
 			return v
 		}
 	}
@@ -92,11 +93,10 @@ func unregistered(s *subject.Subject, driver, node, message string) *verdict.Ver
 		"CSI driver %s is not registered on Node %s: %s", driver, node, message))
 }
 
-// notOnNode explains a CSI driver that is not registered on a node by the DaemonSet that registers the driver: its pod
-// on this node has a problem, or the DaemonSet runs no pod on this node. Otherwise, it returns nil.
-func notOnNode(s *subject.Subject, set *neighbor.Neighbor, driver, node string) *verdict.Verdict {
+// notOnNode explains why a program does not work on a node by the DaemonSet that runs the program: its pod on this node
+// has a problem, or the DaemonSet runs no pod on this node. Otherwise, it returns nil.
+func notOnNode(s *subject.Subject, set *neighbor.Neighbor, node, reason, prefix string) *verdict.Verdict {
 	subject.Follow(s, set)
-	prefix := fmt.Sprintf("CSI driver %s is not registered on Node %s", driver, node)
 	pod, ok := subject.PodOnNode(s, set, node)
 	if !ok {
 		return nil
@@ -104,7 +104,7 @@ func notOnNode(s *subject.Subject, set *neighbor.Neighbor, driver, node string) 
 	if pod != nil {
 		subject.Follow(s, pod)
 		if s.HasProblem(pod) {
-			return s.Inherit(pod, verdict.Degraded, prefix+": "+s.Name(pod)+": ")
+			return s.Inherit(pod, verdict.Degraded, prefix+s.Name(pod)+": ")
 		}
 		return nil
 	}
@@ -116,5 +116,5 @@ func notOnNode(s *subject.Subject, set *neighbor.Neighbor, driver, node string) 
 	}
 	subject.Follow(s, &on)
 	s.AddSource(on.Resource, "")
-	return s.ExplainBy(set, verdict.Degraded, "DriverNotRegistered", prefix+": "+s.Name(set)+" "+obstacle)
+	return s.ExplainBy(set, verdict.Degraded, reason, prefix+s.Name(set)+" "+obstacle)
 }

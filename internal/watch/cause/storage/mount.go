@@ -38,8 +38,8 @@ func MountFailure(s *subject.Subject, p *corev1.Pod) *verdict.Verdict {
 		return v
 	}
 	for _, rule := range []func(*subject.Subject, *corev1.Pod, *corev1.Event) *verdict.Verdict{
-		wrongOption, unsupportedMode, unregisteredDriver, absentStorage, unattached, stoppedServer, failedRequest,
-		refusedCredentials, placement.NetworkFailure,
+		wrongOption, unsupportedMode, unregisteredDriver, withoutProvider, absentStorage, unattached, stoppedServer,
+		failedRequest, refusedCredentials, placement.NetworkFailure,
 	} {
 		if v := rule(s, p, last); v != nil {
 			return v
