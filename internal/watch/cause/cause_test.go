@@ -62,14 +62,16 @@ type cluster struct {
 
 func isNamespaced(kind graph.Kind) (namespaced, ok bool) {
 	switch kind.Kind {
-	case "Node", "StorageClass", "PersistentVolume", "ClusterRole", "ClusterRoleBinding", "IngressClass", "APIService",
+	case "Node":
+		return kind.Group != "", true // Longhorn has another kind with the name Node.
+	case "StorageClass", "PersistentVolume", "ClusterRole", "ClusterRoleBinding", "IngressClass", "APIService",
 		"ValidatingWebhookConfiguration", "MutatingWebhookConfiguration", "Namespace", "PriorityClass",
 		"DeviceClass", "CustomResourceDefinition", "FlowSchema", "PriorityLevelConfiguration", "ValidatingAdmissionPolicy",
 		"ValidatingAdmissionPolicyBinding", "VolumeAttributesClass", "IngressClassParams", "GatewayClass",
 		"CiliumClusterwideNetworkPolicy", "GlobalNetworkPolicy", "AdminNetworkPolicy", "NodePool", "EC2NodeClass", "Team",
 		"Composition", "Function", "CSIDriver", "CSINode", "ServiceCIDR",
 		"RuntimeClass", "ClusterPolicy", "ValidatingPolicy", "K8sRequiredLabels", "K8sRequiredOwner",
-		"ClusterSecretStore":
+		"ClusterSecretStore", "CiliumNode":
 		return false, true
 	case "Unserved":
 		return false, false

@@ -39,7 +39,7 @@ func MountFailure(s *subject.Subject, p *corev1.Pod) *verdict.Verdict {
 	}
 	for _, rule := range []func(*subject.Subject, *corev1.Pod, *corev1.Event) *verdict.Verdict{
 		wrongOption, unsupportedMode, unregisteredDriver, withoutProvider, absentStorage, unattached, stoppedServer,
-		failedRequest, refusedCredentials, placement.NetworkFailure,
+		failedRequest, refusedCredentials, placement.NetworkFailure, placement.FullRange,
 	} {
 		if v := rule(s, p, last); v != nil {
 			return v
