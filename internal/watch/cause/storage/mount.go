@@ -38,8 +38,8 @@ func MountFailure(s *subject.Subject, p *corev1.Pod) *verdict.Verdict {
 		return v
 	}
 	for _, rule := range []func(*subject.Subject, *corev1.Pod, *corev1.Event) *verdict.Verdict{
-		wrongOption, unsupportedMode, unregisteredDriver, withoutProvider, absentStorage, unattached, stoppedServer,
-		failedRequest, refusedCredentials, placement.NetworkFailure, placement.FullRange,
+		wrongOption, unsupportedMode, unregisteredDriver, withoutProvider, absentStorage, usedByMultipath, unattached,
+		stoppedServer, failedRequest, refusedCredentials, placement.NetworkFailure, placement.FullRange,
 	} {
 		if v := rule(s, p, last); v != nil {
 			return v
