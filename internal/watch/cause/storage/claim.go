@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	storage "k8s.io/api/storage/v1"
 
+	"github.com/glasshouse-project/glasshouse/internal/watch/cause/storage/backend"
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/subject"
 	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
 	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
@@ -129,7 +130,7 @@ func provisioningFailure(s *subject.Subject, reasons ...string) *verdict.Verdict
 	}
 	cause := cmp.Or(requestedVolume(s, message), refusedOption(s, message), unfitSource(s, message), settings(s, message))
 	if cause == nil {
-		if n := brokenBackend(s, message); n != nil {
+		if n := backend.Broken(s, message); n != nil {
 			v := s.Inherit(n, verdict.Failed, subject.Sentences(message, s.Name(n)+": "))
 			v.Reason = "ProvisioningFailed"
 			return v

@@ -1,7 +1,9 @@
-package storage
+// Package backend finds the custom resources of a storage system that prevent the provisioning of volumes.
+package backend
 
 import (
 	"bytes"
+	"cmp"
 	"regexp"
 	"slices"
 	"strings"
@@ -18,21 +20,34 @@ import (
 // noBackend matches a message that a provisioner has no place for a volume, with the kind of this place.
 var noBackend = regexp.MustCompile(`(?i)\b(?:no|not enough|insufficient) (?:[a-z]+ ){0,2}(pool|backend)s?\b`)
 
-// brokenBackend returns the custom resource that describes the place where a provisioner would create the volume of a
-// claim, if this place has a problem, and the message of an event states that no place is available. It belongs to the
-// provisioner's project, and contains a parameter value of the storage class. If another such resource has no problem,
-// brokenBackend returns nil.
-func brokenBackend(s *subject.Subject, message string) *neighbor.Neighbor {
-	found := noBackend.FindStringSubmatch(message)
+// Broken returns the custom resource because of which a provisioner creates no volume for a claim, or nil. The message
+// is that of an event of the provisioner about the claim.
+func Broken(s *subject.Subject, message string) *neighbor.Neighbor {
 	name := ptr.Deref(neighbor.Decode[corev1.PersistentVolumeClaim](s.Object).Spec.StorageClassName, "")
-	if found == nil || name == "" {
+	if name == "" {
 		return nil
 	}
 	n := s.Find(graph.NewID(graph.Kind{Group: "storage.k8s.io", Kind: "StorageClass"}, "", name))
 	class := neighbor.Decode[storage.StorageClass](n.Object)
+	broken := cmp.Or(brokenPlace(s, &class, message), brokenCeph(s, &class, message))
+	if broken != nil {
+		s.AddSource(n.Resource, "")
+	}
+	return broken
+}
+
+// brokenPlace returns the custom resource that describes the place where a provisioner would create the volume of a
+// claim, if this place has a problem, and the message of an event states that no place is available. It belongs to the
+// provisioner's project, and contains a parameter value of the storage class. If another such resource has no problem,
+// brokenPlace returns nil.
+func brokenPlace(s *subject.Subject, class *storage.StorageClass, message string) *neighbor.Neighbor {
+	found := noBackend.FindStringSubmatch(message)
+	if found == nil {
+		return nil
+	}
 	words := wordsOf(class.Parameters)
 	var all []neighbor.Neighbor
-	for _, kind := range backendKinds(s, class.Provisioner, found[1]) {
+	for _, kind := range kindsOf(s, class.Provisioner, found[1]) {
 		of := s.All(kind, neighbor.AnyNamespace, neighbor.Limit)
 		if len(of) == neighbor.Limit {
 			return nil
@@ -46,16 +61,12 @@ func brokenBackend(s *subject.Subject, message string) *neighbor.Neighbor {
 			return nil
 		}
 	}
-	worst := s.Worst(all)
-	if worst != nil {
-		s.AddSource(n.Resource, "")
-	}
-	return worst
+	return s.Worst(all)
 }
 
-// backendKinds returns the kinds of a provisioner's project that end with a word, such as DiskPool for pool. The name
+// kindsOf returns the kinds of a provisioner's project that end with a word, such as DiskPool for pool. The name
 // of the provisioner contains the domain of the project, also in reverse order: csi.example.com or com.example.csi.
-func backendKinds(s *subject.Subject, provisioner, word string) (kinds []graph.Kind) {
+func kindsOf(s *subject.Subject, provisioner, word string) (kinds []graph.Kind) {
 	parts := strings.Split(provisioner, ".")
 	var groups []string
 	for n := range len(parts) - 1 {
