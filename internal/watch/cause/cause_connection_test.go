@@ -9,21 +9,47 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
 )
 
-// withoutPods is a cluster of which not all pods are known.
-type withoutPods struct{ *cluster }
+// partlyKnown is a cluster of which not all objects of a kind are known.
+type partlyKnown struct {
+	*cluster
 
-func (w withoutPods) Find(id graph.ID) neighbor.Neighbor {
-	if id.Kind.Kind == "Pod" && id.Name() == "" {
+	kind string
+}
+
+func (p partlyKnown) Find(id graph.ID) neighbor.Neighbor {
+	if id.Kind.Kind == p.kind && id.Name() == "" {
 		return neighbor.Neighbor{ID: id, Resource: ref(id.Kind)}
 	}
-	return w.cluster.Find(id)
+	return p.cluster.Find(id)
 }
 
 // A server is not reported for its small shared memory if it possibly has further pods.
 func TestMemoryOfUnknownPods(t *testing.T) {
 	c, _ := load(t, "testdata/pod-shared-memory.yaml")
-	if v := cause.Of(withoutPods{c}, c.Find(graph.NewID(graph.Kind{Kind: "Pod"}, "shop", "client"))); v != nil {
+	if v := cause.Of(partlyKnown{c, "Pod"}, c.Find(graph.NewID(graph.Kind{Kind: "Pod"}, "shop", "client"))); v != nil {
 		t.Errorf("got %s", describe(*v))
+	}
+}
+
+// A policy of a mesh is not reported if another policy, or a pod without a proxy, is possibly unknown.
+func TestMutualTLSOfUnknownObjects(t *testing.T) {
+	for _, kind := range []string{"Pod", "PeerAuthentication"} {
+		t.Run(kind, func(t *testing.T) {
+			c, _ := load(t, "testdata/pod-mutual-tls.yaml")
+			id := graph.NewID(graph.Kind{Kind: "Pod"}, "shop", "outside")
+			if v := cause.Of(partlyKnown{c, kind}, c.Find(id)); v != nil {
+				t.Errorf("got %s", describe(*v))
+			}
+		})
+	}
+}
+
+// A server is not reported as the cause of a failed mount if it possibly has a ready pod.
+func TestMountServerWithUnknownPods(t *testing.T) {
+	c, _ := load(t, "testdata/pod-volume-request-failed.yaml")
+	id := graph.NewID(graph.Kind{Kind: "Pod"}, "shop", "with-namespace")
+	if v := cause.Of(partlyKnown{c, "Pod"}, c.Find(id)); v == nil || v.Cause != nil {
+		t.Errorf("got %+v, want a verdict without a cause", v)
 	}
 }
 
@@ -46,6 +72,8 @@ func (f *following) Named(by graph.ID, m *neighbor.Mention) []neighbor.Neighbor 
 func TestPodFollowsObjectsOfItsExplanation(t *testing.T) {
 	pod, service, namespace := graph.Kind{Kind: "Pod"}, graph.Kind{Kind: "Service"}, graph.Kind{Kind: "Namespace"}
 	node := graph.Kind{Kind: "Node"}
+	policy := graph.Kind{Group: "security.istio.io", Kind: "PeerAuthentication"}
+	binding := graph.Kind{Group: "elbv2.k8s.aws", Kind: "TargetGroupBinding"}
 	for _, test := range []struct {
 		file string
 		pod  graph.ID
@@ -56,6 +84,9 @@ func TestPodFollowsObjectsOfItsExplanation(t *testing.T) {
 		{"pod-network-policy", graph.NewID(pod, "shop", "egress"), graph.NewID(namespace, "", "shop")},
 		{"pod-service-proxy-failed", graph.NewID(pod, "shop", "working-proxy"), graph.NewID(pod, "kube-system", "proxy-2")},
 		{"driver-not-registered", graph.NewID(pod, "shop", "on-tainted"), graph.NewID(node, "", "n1")},
+		{"pod-mutual-tls", graph.NewID(pod, "shop", "outside"), graph.NewID(policy, "shop", "default")},
+		{"pod-load-balancer-target", graph.NewID(pod, "shop", "unhealthy"), graph.NewID(binding, "shop", "api-2a3b")},
+		{"pod-secrets-provider", graph.NewID(pod, "shop", "on-tainted"), graph.NewID(node, "", "n1")},
 		{"pod-only-labeled-node", graph.NewID(pod, "shop", "gpu"), graph.NewID(node, "", "n1")},
 	} {
 		t.Run(test.pod.Name(), func(t *testing.T) {
