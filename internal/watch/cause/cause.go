@@ -5,8 +5,8 @@ package cause
 import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/api"
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/mention"
+	"github.com/glasshouse-project/glasshouse/internal/watch/cause/node"
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/operator"
-	"github.com/glasshouse-project/glasshouse/internal/watch/cause/placement"
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/storage"
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/subject"
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/traffic"
@@ -68,7 +68,7 @@ func ruleFor(s *subject.Subject) rule {
 		graph.Kind{Group: admissionGroup, Kind: "MutatingWebhookConfiguration"}:
 		return webhooks
 	case nodeKind:
-		return placement.Node
+		return node.Explain
 	case apiServiceKind:
 		return apiService
 	case graph.Kind{Group: "networking.k8s.io", Kind: "ServiceCIDR"}:

@@ -1,4 +1,4 @@
-// Package placement explains why a pod gets no node, and why a node has a problem.
+// Package placement explains why a pod gets no node.
 package placement
 
 import (

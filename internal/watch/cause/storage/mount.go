@@ -8,7 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/mention"
-	"github.com/glasshouse-project/glasshouse/internal/watch/cause/placement"
+	"github.com/glasshouse-project/glasshouse/internal/watch/cause/node"
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/subject"
 	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
 	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
@@ -39,7 +39,7 @@ func MountFailure(s *subject.Subject, p *corev1.Pod) *verdict.Verdict {
 	}
 	for _, rule := range []func(*subject.Subject, *corev1.Pod, *corev1.Event) *verdict.Verdict{
 		wrongOption, unsupportedMode, unregisteredDriver, withoutProvider, absentStorage, usedByMultipath, unattached,
-		stoppedServer, failedRequest, refusedCredentials, placement.NetworkFailure, placement.FullRange,
+		stoppedServer, failedRequest, refusedCredentials, node.NetworkFailure, node.FullRange,
 	} {
 		if v := rule(s, p, last); v != nil {
 			return v

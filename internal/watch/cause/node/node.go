@@ -1,4 +1,5 @@
-package placement
+// Package node explains why a node has a problem, or why a pod gets no network on its node.
+package node
 
 import (
 	"slices"
@@ -16,10 +17,10 @@ var nodeWarnings = []string{ //nolint:gochecknoglobals // Constant.
 	"FailedToCreateRoute", "FreeDiskSpaceFailed", "ContainerGCFailed", "FailedNodeAllocatableEnforcement",
 }
 
-// Node explains why a node remains while it is being deleted: a pod on the node does not stop, or cannot be evicted. It
-// explains a node that is not initialized by the failed workload or agent that has to initialize it. For a node that
+// Explain explains why a node remains while it is being deleted: a pod on the node does not stop, or cannot be evicted.
+// It explains a node that is not initialized by the failed workload or agent that has to initialize it. For a node that
 // seems healthy, it reports frequent interruptions of the node, or a problem about which a controller repeats an event.
-func Node(s *subject.Subject) *verdict.Verdict {
+func Explain(s *subject.Subject) *verdict.Verdict {
 	switch {
 	case s.Own.Reason == subject.Terminating:
 		return api.BlockedDrain(s)
