@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/subject"
+	"github.com/glasshouse-project/glasshouse/internal/watch/health/builtin"
 	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
@@ -70,12 +71,14 @@ func hasLabels(node *corev1.Node, required map[string]string) bool {
 }
 
 // isKeptAway reports whether the taints that a problem of a node causes are the only reason why the node rejects a pod.
-// These are the taints of the node controller, and those that the verdict on the node names.
+// These are the taints of the node controller, those that a controller or an agent removes when it has initialized the
+// node, and those that the verdict on the node names.
 func isKeptAway(p *corev1.Pod, n *neighbor.Neighbor) bool {
 	node, own := neighbor.Decode[corev1.Node](n.Object), n.Object.Verdict().Own().Unpack()
 	others := node.DeepCopy()
 	others.Spec.Taints = slices.DeleteFunc(others.Spec.Taints, func(taint corev1.Taint) bool {
-		return strings.HasPrefix(taint.Key, "node.kubernetes.io/") || strings.Contains(own.Sentence, taint.Key)
+		return strings.HasPrefix(taint.Key, "node.kubernetes.io/") || builtin.IsStartupTaint(taint.Key) ||
+			strings.Contains(own.Sentence, taint.Key)
 	})
 	return !node.Spec.Unschedulable && untolerated(p, &node) != nil && untolerated(p, others) == nil
 }

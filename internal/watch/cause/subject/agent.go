@@ -71,17 +71,21 @@ func hasCrashed(p *corev1.Pod) bool {
 	})
 }
 
-// IsNetworkPlugin reports whether a pod installs a network plugin on its node: the pod belongs to a DaemonSet, and
-// mounts one of the folders in which container runtimes expect the configuration and the programs of such a plugin.
-// Plugins that only extend another plugin do not count, because they fail without the other one.
+// IsNetworkPlugin reports whether a pod installs a network plugin on its node. The pod belongs to a DaemonSet. It
+// mounts one of the folders in which container runtimes expect the configuration and the programs of such a plugin, or
+// the name of a container states that it installs them. Plugins that only extend another plugin do not count, because
+// they fail without the other one.
 func IsNetworkPlugin(p *corev1.Pod) bool {
 	isDaemon := slices.ContainsFunc(p.OwnerReferences, func(o metav1.OwnerReference) bool { return o.Kind == "DaemonSet" })
-	isChained := slices.ContainsFunc(p.Spec.Containers, func(c corev1.Container) bool {
+	all := slices.Concat(p.Spec.InitContainers, p.Spec.Containers)
+	isChained := slices.ContainsFunc(all, func(c corev1.Container) bool {
 		return chainedPlugin.MatchString(c.Name) || chainedPlugin.MatchString(c.Image)
 	})
-	return isDaemon && !isChained && slices.ContainsFunc(p.Spec.Volumes, func(v corev1.Volume) bool {
-		return v.HostPath != nil && (isBelow(v.HostPath.Path, "/etc/cni") || isBelow(v.HostPath.Path, "/opt/cni"))
-	})
+	isInstaller := func(c corev1.Container) bool { return strings.HasPrefix(c.Name, "install-cni") }
+	return isDaemon && !isChained && (slices.ContainsFunc(all, isInstaller) ||
+		slices.ContainsFunc(p.Spec.Volumes, func(v corev1.Volume) bool {
+			return v.HostPath != nil && (isBelow(v.HostPath.Path, "/etc/cni") || isBelow(v.HostPath.Path, "/opt/cni"))
+		}))
 }
 
 var chainedPlugin = regexp.MustCompile(`multus|whereabouts|(istio|linkerd)[a-z/-]*cni`)

@@ -1,24 +1,29 @@
 package builtin
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/health/object"
 	"github.com/glasshouse-project/glasshouse/internal/watch/health/symptom"
 )
 
-// StartupTaint returns the key of a taint that keeps pods from a node until a controller or an agent has initialized
-// the node, or "".
+// StartupTaint returns the key of a taint for which IsStartupTaint returns true, or "".
 func StartupTaint(o object.Object) string {
 	for _, taint := range o.Children("spec", "taints") {
-		key := taint.Text("key")
-		for _, suffix := range []string{"/uninitialized", "/agent-not-ready", "/unregistered"} {
-			if strings.HasSuffix(key, suffix) {
-				return key
-			}
+		if key := taint.Text("key"); IsStartupTaint(key) {
+			return key
 		}
 	}
 	return ""
+}
+
+// IsStartupTaint reports whether a taint with a key keeps pods from a node until a controller or an agent has
+// initialized the node.
+func IsStartupTaint(key string) bool {
+	return slices.ContainsFunc([]string{"/uninitialized", "/agent-not-ready", "/unregistered"}, func(suffix string) bool {
+		return strings.HasSuffix(key, suffix)
+	})
 }
 
 // NodeProblems explains the conditions of a node that state a problem, except Ready.
