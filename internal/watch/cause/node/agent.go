@@ -32,8 +32,12 @@ func withoutAgent(s *subject.Subject) *verdict.Verdict {
 func belongsTo(p *corev1.Pod, domain string) bool {
 	labels := strings.Split(domain, ".")
 	project := labels[max(0, len(labels)-2)]
-	return subject.IsController(p.Spec.Containers, "registrar", domain) ||
-		subject.IsNetworkPlugin(p) && slices.ContainsFunc(p.Spec.Containers, func(c corev1.Container) bool {
-			return strings.Contains(c.Name, project) || strings.Contains(c.Image, project)
-		})
+	return subject.IsController(p.Spec.Containers, "registrar", domain) || isPluginOf(p, project)
+}
+
+// isPluginOf reports whether a pod installs the network plugin of a project, such as cilium.
+func isPluginOf(p *corev1.Pod, project string) bool {
+	return subject.IsNetworkPlugin(p) && slices.ContainsFunc(p.Spec.Containers, func(c corev1.Container) bool {
+		return strings.Contains(c.Name, project) || strings.Contains(c.Image, project)
+	})
 }

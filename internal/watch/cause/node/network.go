@@ -3,6 +3,7 @@ package node
 import (
 	"regexp"
 	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -29,6 +30,26 @@ func withoutNetwork(s *subject.Subject) *verdict.Verdict {
 		return nil
 	}
 	return uninitializedBy(s, agent)
+}
+
+// downReason matches the reason of a condition in which a network plugin reports that it does not work on a node, such
+// as CalicoIsDown.
+var downReason = regexp.MustCompile(`^([A-Z][A-Za-z]+)IsDown$`)
+
+// networkDown explains a node whose network plugin has reported that it is down, by the failed pod of this plugin.
+func networkDown(s *subject.Subject) *verdict.Verdict {
+	for _, c := range neighbor.Conditions(s.Object, metav1.ConditionTrue) {
+		found := downReason.FindStringSubmatch(c.Reason)
+		if c.Type != string(corev1.NodeNetworkUnavailable) || found == nil {
+			continue
+		}
+		project := strings.ToLower(found[1])
+		isAgent := func(p *corev1.Pod) bool { return isPluginOf(p, project) }
+		if agent := subject.FailedAgent(s, s.ID.Name(), isAgent); agent != nil {
+			return uninitializedBy(s, agent)
+		}
+	}
+	return nil
 }
 
 // sandboxNetwork matches an error about the network of a pod, which a network plugin has to set up.

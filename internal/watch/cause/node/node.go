@@ -18,14 +18,17 @@ var nodeWarnings = []string{ //nolint:gochecknoglobals // Constant.
 }
 
 // Explain explains why a node remains while it is being deleted: a pod on the node does not stop, or cannot be evicted.
-// It explains a node that is not initialized by the failed workload or agent that has to initialize it. For a node that
-// seems healthy, it reports frequent interruptions of the node, or a problem about which a controller repeats an event.
+// It explains a node that is not initialized, or has no network, by the failed workload or agent that has to provide
+// this. For a node that seems healthy, it reports frequent interruptions of the node, or a problem about which a
+// controller repeats an event.
 func Explain(s *subject.Subject) *verdict.Verdict {
 	switch {
 	case s.Own.Reason == subject.Terminating:
 		return api.BlockedDrain(s)
 	case s.Own.Reason == "NotReady" && s.Own.Severity.IsProblem():
 		return withoutNetwork(s)
+	case s.Own.Reason == string(corev1.NodeNetworkUnavailable) && s.Own.Severity.IsProblem():
+		return networkDown(s)
 	case s.Own.Reason == "NotInitialized" && s.Own.Severity.IsProblem():
 		if v := withoutCloud(s); v != nil {
 			return v

@@ -58,15 +58,17 @@ const (
 )
 
 // decisive contains patterns of clauses that explain an error, the most decisive ones first: words about why something
-// fails; and the start of an exception, of a panic or of a logged error, which a stack trace often follows.
+// fails; the start of an exception, of a panic or of a logged error, which a stack trace often follows; and an action
+// that is impossible because something is missing or invalid.
 //
 //nolint:gochecknoglobals // Constant.
-var decisive = [2]*regexp.Regexp{
+var decisive = [3]*regexp.Regexp{
 	regexp.MustCompile(`\bx509: (?:certificate has expired)?|(?i)\b(?:too open|(?:bad|wrong|incorrect) (?:permissions|` +
 		`ownership)|(?:does not|doesn't|do not|don't) match|mismatch(?:ed)?|incompatible|corrupt(?:ed|ion)?|` +
 		`certificate has expired|cannot [a-z]+ resource|access ?denied|not authorized|quota)\b`),
 	regexp.MustCompile(`\b(?i:caused by): |\b[A-Za-z][\w.$]*(?:Exception|Error): |\b(?:panic|(?i:fatal error)): |` +
 		`\bpanicked at |"(?:error|err)": ?"|\b(?:error|err)="`),
+	regexp.MustCompile(`\b[Uu]nable to [^:;"]{3,100}: (?:no|not|cannot|invalid|missing|unknown) `),
 }
 
 // decisivePart returns the start of the most decisive clause of a text, or -1. Of equally decisive clauses, this is the

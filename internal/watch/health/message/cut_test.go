@@ -41,6 +41,11 @@ func TestCutKeepsDecisivePart(t *testing.T) {
 			start + info + "Error: cannot read /etc/one " + info + "Error: cannot read /etc/two",
 			info[len(info)-64:] + "Error: cannot read /etc/two",
 		},
+		"impossible action before its effects": {
+			start + info + "[WARNING] Unable to detect an address on [eth0]: no valid interfaces found " + info +
+				"[WARNING] Terminating. The program failed to start",
+			"Unable to detect an address on [eth0]: no valid interfaces found",
+		},
 		"error at the start": {
 			start + "Error: cannot read /etc/one " + info, start + "Error: cannot read /etc/one " + info[:60],
 		},
