@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/subject"
+	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
 	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
@@ -16,13 +17,17 @@ import (
 // missingDevice matches an extended resource, such as nvidia.com/gpu, that a pod requests and nodes lack.
 var missingDevice = regexp.MustCompile(`\d+ Insufficient (([a-z0-9.-]+\.[a-z]+)/[A-Za-z0-9._-]*[A-Za-z0-9])`)
 
-// withoutDevices explains why a pod gets no node: all suitable nodes lack a device, and the DaemonSet whose device
-// plugin reports this device to the kubelet has failed on one of them. If several plugins can report the device there,
-// or a suitable node has such devices, withoutDevices returns nil.
+// withoutDevices explains why a pod gets no node. The only suitable node has too few healthy devices, or all suitable
+// nodes lack a device, and the DaemonSet whose device plugin reports this device to the kubelet has failed on one of
+// them. If several plugins can report the device there, or a suitable node has such devices, withoutDevices returns
+// nil.
 func withoutDevices(s *subject.Subject, p *corev1.Pod) *verdict.Verdict {
 	found := missingDevice.FindStringSubmatch(rejection(p))
 	if found == nil || strings.HasSuffix(found[2], "kubernetes.io") {
 		return nil
+	}
+	if node := unhealthyNode(s, p, corev1.ResourceName(found[1])); node != nil {
+		return s.Inherit(node, s.Own.Severity, subject.Sentences(s.Own.Sentence, node.String()+": "))
 	}
 	plugins, _ := subject.DevicePlugins(s, found[2])
 	for n := range plugins {
@@ -39,6 +44,35 @@ func withoutDevices(s *subject.Subject, p *corev1.Pod) *verdict.Verdict {
 	subject.AddSourcesOf(s, set)
 	return s.ExplainBy(set, s.Own.Severity, s.Own.Reason, subject.Sentences(s.Own.Sentence, fmt.Sprintf(
 		"%s, which provides %s, has a problem: %s", s.Name(set), found[1], of.Why())))
+}
+
+// unhealthyNode returns the only node on which a pod could run if all devices of this node were healthy, or nil. The
+// verdict on the node must be about these devices.
+func unhealthyNode(s *subject.Subject, p *corev1.Pod, device corev1.ResourceName) (only *neighbor.Neighbor) {
+	request := requestOf(p, device)
+	if _, isComplete := requiredLabels(p); !isComplete || len(fullPattern.FindAllString(rejection(p), -1)) != 1 {
+		return nil // The node possibly does not fit for another reason.
+	}
+	for _, node := range suitableNodes(s, p) {
+		all, healthy := node.Status.Capacity[device], node.Status.Allocatable[device]
+		if healthy.Cmp(request) >= 0 {
+			return nil // Other pods use its devices.
+		}
+		if all.Cmp(request) < 0 {
+			continue
+		}
+		n := s.Find(graph.NewID(nodeKind, "", node.Name))
+		subject.Follow(s, &n)
+		if only != nil || !s.HasProblem(&n) {
+			return nil
+		}
+		own := n.Object.Verdict().Own().Unpack()
+		if own.Reason != "UnhealthyDevices" || !strings.Contains(own.Sentence, string(device)) {
+			return nil
+		}
+		only = &n
+	}
+	return only
 }
 
 // nodesWithout returns the nodes on which a pod could run if they had a device. It returns nil if one of them has such
