@@ -33,9 +33,8 @@ type pin struct {
 	isLabel bool
 }
 
-// Unscheduled explains a pod that cannot be scheduled, by its scheduler, its volumes, its RuntimeClass, the only node
-// on which it can run, other pods, the pool of nodes that it requires, the failure of an autoscaler, or the only node
-// with the required labels.
+// Unscheduled explains a pod that cannot be scheduled, by its scheduler, its volumes, other pods, an object that adds
+// to its requests or to its node selector, an autoscaler and its pools of nodes, or the nodes on which it can run.
 func Unscheduled(s *subject.Subject, p *corev1.Pod) *verdict.Verdict {
 	if v := withoutScheduler(s, p); v != nil {
 		return v
@@ -44,7 +43,7 @@ func Unscheduled(s *subject.Subject, p *corev1.Pod) *verdict.Verdict {
 		return nil
 	}
 	for _, rule := range []func(*subject.Subject, *corev1.Pod) *verdict.Verdict{
-		apart, pinned, portTaken, excluded, overhead, withoutPool, withoutNewNode, withoutDevices, labeled,
+		apart, pinned, portTaken, excluded, overhead, withoutPool, leftTainted, withoutNewNode, withoutDevices, labeled,
 	} {
 		if v := rule(s, p); v != nil {
 			return v
