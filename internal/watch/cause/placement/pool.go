@@ -128,9 +128,7 @@ var limitPattern = regexp.MustCompile(`(?i)\b(?:exceed(?:s|ed|ing)?|reach(?:es|e
 // limitInEvent returns a part of the newest event of an autoscaler about the pod: the part that states that a pool has
 // reached its limit. It returns "" if there is no such part.
 func limitInEvent(s *subject.Subject, pool *neighbor.Neighbor) string {
-	last := s.NewestEvent(func(e *corev1.Event) bool {
-		return e.Reason == "FailedScheduling" && subject.IsWarning(e) && !strings.Contains(e.Message, "nodes are available")
-	})
+	last := autoscalerEvent(s)
 	if last == nil {
 		return ""
 	}
@@ -141,6 +139,14 @@ func limitInEvent(s *subject.Subject, pool *neighbor.Neighbor) string {
 		}
 	}
 	return ""
+}
+
+// autoscalerEvent returns the newest event in which an autoscaler, and not the scheduler, explains why a pod gets no
+// node. It returns nil if there is none.
+func autoscalerEvent(s *subject.Subject) *corev1.Event {
+	return s.NewestEvent(func(e *corev1.Event) bool {
+		return e.Reason == "FailedScheduling" && subject.IsWarning(e) && !strings.Contains(e.Message, "nodes are available")
+	})
 }
 
 // reachedLimit returns the limit of a pool that prevents a further node for a pod, such as "cpu 16 of 16", or "". If
