@@ -13,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 
+	"github.com/glasshouse-project/glasshouse/internal/watch/cause/fit"
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/subject"
 	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
 	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
@@ -100,7 +101,7 @@ func exclusion(s *subject.Subject, n *neighbor.Neighbor, p *corev1.Pod) string {
 	}
 	found := s.Find(graph.NewID(nodeKind, "", other.Spec.NodeName)) // Finds no node if the pod has none yet.
 	node := neighbor.Decode[corev1.Node](found.Object)
-	if isRejected(p, &node) {
+	if fit.IsRejected(p, &node) {
 		return ""
 	}
 	terms := affinity.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution
@@ -117,14 +118,6 @@ func exclusion(s *subject.Subject, n *neighbor.Neighbor, p *corev1.Pod) string {
 		}
 	}
 	return ""
-}
-
-// isRejected reports whether a pod does not fit on a node because of the node itself. The scheduler then does not
-// compare the pod with the pods on this node.
-func isRejected(p *corev1.Pod, node *corev1.Node) bool {
-	required, _ := requiredLabels(p)
-	return !hasLabels(node, required) || untolerated(p, node) != nil ||
-		node.Spec.Unschedulable && !tolerates(p, &unschedulable)
 }
 
 // appliesIn reports whether an affinity term of a pod applies to the pods in a namespace.

@@ -8,6 +8,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/glasshouse-project/glasshouse/internal/watch/cause/fit"
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/subject"
 	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
 	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
@@ -49,11 +50,11 @@ func withoutDevices(s *subject.Subject, p *corev1.Pod) *verdict.Verdict {
 // unhealthyNode returns the only node on which a pod could run if all devices of this node were healthy, or nil. The
 // verdict on the node must be about these devices.
 func unhealthyNode(s *subject.Subject, p *corev1.Pod, device corev1.ResourceName) (only *neighbor.Neighbor) {
-	request := requestOf(p, device)
-	if _, isComplete := requiredLabels(p); !isComplete || len(fullPattern.FindAllString(rejection(p), -1)) != 1 {
+	request := fit.Request(p, device)
+	if _, isComplete := fit.RequiredLabels(p); !isComplete || len(fullPattern.FindAllString(rejection(p), -1)) != 1 {
 		return nil // The node possibly does not fit for another reason.
 	}
-	for _, node := range suitableNodes(s, p) {
+	for _, node := range fit.SuitableNodes(s, p) {
 		all, healthy := node.Status.Capacity[device], node.Status.Allocatable[device]
 		if healthy.Cmp(request) >= 0 {
 			return nil // Other pods use its devices.
@@ -78,7 +79,7 @@ func unhealthyNode(s *subject.Subject, p *corev1.Pod, device corev1.ResourceName
 // nodesWithout returns the nodes on which a pod could run if they had a device. It returns nil if one of them has such
 // devices, or if not all nodes are known.
 func nodesWithout(s *subject.Subject, p *corev1.Pod, device corev1.ResourceName) []corev1.Node {
-	nodes := suitableNodes(s, p)
+	nodes := fit.SuitableNodes(s, p)
 	hasDevice := func(node corev1.Node) bool {
 		amount := node.Status.Allocatable[device]
 		return !amount.IsZero()
@@ -98,7 +99,7 @@ func failedPlugin(s *subject.Subject, sets []neighbor.Neighbor, nodes []corev1.N
 		template := &corev1.Pod{Spec: subject.Template(&sets[n]).Spec}
 		for i := range nodes {
 			switch {
-			case Obstacle(template, &nodes[i]) != "":
+			case fit.Obstacle(template, &nodes[i]) != "":
 			case only != nil && only != &sets[n]:
 				return nil
 			default:

@@ -9,6 +9,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/glasshouse-project/glasshouse/internal/watch/cause/fit"
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/subject"
 	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
 	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
@@ -50,11 +51,11 @@ func newNodePool(n *neighbor.Neighbor) *nodePool {
 // notOffered explains why Karpenter adds no node for a pod: its NodePool cannot have nodes with a label that the pod
 // requires. If several NodePools are possibly meant, notOffered returns nil.
 func notOffered(s *subject.Subject, p *corev1.Pod) *verdict.Verdict {
-	required, _ := requiredLabels(p)
+	required, _ := fit.RequiredLabels(p)
 	if len(required) == 0 || !s.Own.Severity.IsProblem() {
 		return nil
 	}
-	if nodes, ok := nodesWith(s, required); !ok || len(nodes) > 0 {
+	if nodes, ok := fit.NodesWith(s, required); !ok || len(nodes) > 0 {
 		return nil // The pod possibly waits for one of these nodes.
 	}
 	if s.NewestEvent(func(e *corev1.Event) bool { return strings.HasSuffix(e.Reason, "ScaleUp") }) != nil {
@@ -80,12 +81,12 @@ func unfitPools(s *subject.Subject, p *corev1.Pod) (pools []*nodePool, canAdd bo
 	if len(all) == neighbor.Limit || !subject.KnowsAll(s, kind, "") {
 		return nil, true
 	}
-	required, _ := requiredLabels(p)
+	required, _ := fit.RequiredLabels(p)
 	for n := range all {
 		subject.Follow(s, &all[n])
 		s.RevisitAt(s.Now().Add(searchInterval)) // A NodePool that is created later possibly fits.
 		pool := newNodePool(&all[n])
-		if untolerated(p, &corev1.Node{Spec: corev1.NodeSpec{Taints: pool.taints}}) != nil {
+		if fit.Untolerated(p, &corev1.Node{Spec: corev1.NodeSpec{Taints: pool.taints}}) != nil {
 			continue
 		}
 		if pool.missingLabel(required) == "" {

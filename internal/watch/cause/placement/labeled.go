@@ -1,13 +1,13 @@
 package placement
 
 import (
-	"bytes"
 	"fmt"
 	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/glasshouse-project/glasshouse/internal/watch/cause/fit"
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/subject"
 	"github.com/glasshouse-project/glasshouse/internal/watch/health/builtin"
 	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
@@ -17,11 +17,11 @@ import (
 // labeled explains why a pod cannot be scheduled, by the problems of all nodes that have the labels which the pod
 // requires. For each node, a taint that the problem causes must be the reason why the pod does not fit on the node.
 func labeled(s *subject.Subject, p *corev1.Pod) *verdict.Verdict {
-	required, _ := requiredLabels(p)
+	required, _ := fit.RequiredLabels(p)
 	if len(required) == 0 || !strings.Contains(rejection(p), "untolerated taint") {
 		return nil
 	}
-	nodes, ok := nodesWith(s, required)
+	nodes, ok := fit.NodesWith(s, required)
 	if !ok || len(nodes) > neighbor.Limit {
 		return nil
 	}
@@ -43,33 +43,6 @@ func labeled(s *subject.Subject, p *corev1.Pod) *verdict.Verdict {
 		"Each of the %d nodes with the labels that the pod requires has a problem. %s: ", len(nodes), worst))
 }
 
-// nodesWith returns the nodes that have the given labels. The result ok is false if further ones possibly exist.
-func nodesWith(s *subject.Subject, required map[string]string) (nodes []neighbor.Neighbor, ok bool) {
-	all := s.All(nodeKind, "", maxNodes)
-	if len(all) == maxNodes || !subject.KnowsAll(s, nodeKind, "") {
-		return nil, false
-	}
-	return slices.DeleteFunc(all, func(n neighbor.Neighbor) bool {
-		text, _ := n.Object.JSON()
-		for _, value := range required {
-			if !bytes.Contains(text, []byte(`"`+value+`"`)) {
-				return true // This is so for most nodes, so do not decode them.
-			}
-		}
-		o := neighbor.Decode[corev1.Node](n.Object)
-		return !hasLabels(&o, required)
-	}), true
-}
-
-func hasLabels(node *corev1.Node, required map[string]string) bool {
-	for key, value := range required {
-		if node.Labels[key] != value {
-			return false
-		}
-	}
-	return true
-}
-
 // isKeptAway reports whether the taints that a problem of a node causes are the only reason why the node rejects a pod.
 // These are the taints of the node controller, those that a controller or an agent removes when it has initialized the
 // node, and those that the verdict on the node names.
@@ -80,5 +53,5 @@ func isKeptAway(p *corev1.Pod, n *neighbor.Neighbor) bool {
 		return strings.HasPrefix(taint.Key, "node.kubernetes.io/") || builtin.IsStartupTaint(taint.Key) ||
 			strings.Contains(own.Sentence, taint.Key)
 	})
-	return !node.Spec.Unschedulable && untolerated(p, &node) != nil && untolerated(p, others) == nil
+	return !node.Spec.Unschedulable && fit.Untolerated(p, &node) != nil && fit.Untolerated(p, others) == nil
 }

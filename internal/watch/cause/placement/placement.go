@@ -3,14 +3,13 @@ package placement
 
 import (
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/glasshouse-project/glasshouse/internal/watch/cause/fit"
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/subject"
 	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
 	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
@@ -19,11 +18,6 @@ import (
 
 //nolint:gochecknoglobals // Constant.
 var nodeKind = graph.Kind{Kind: "Node"}
-
-// unschedulable is the taint of a cordoned node. Pods of a DaemonSet tolerate it.
-//
-//nolint:gochecknoglobals // Constant.
-var unschedulable = corev1.Taint{Key: corev1.TaintNodeUnschedulable, Effect: corev1.TaintEffectNoSchedule}
 
 // pin is the only node on which a pod can run.
 type pin struct {
@@ -68,10 +62,10 @@ func pinned(s *subject.Subject, p *corev1.Pod) *verdict.Verdict {
 		return nil
 	case s.IsFailed(&node) || s.HasProblem(&node) && isKeptAway(p, &node):
 		return s.Inherit(&node, s.Own.Severity, prefix+"has a problem: ")
-	case o.Spec.Unschedulable && !tolerates(p, &unschedulable):
+	case fit.IsCordoned(p, &o):
 		return s.ExplainBy(&node, s.Own.Severity, "NodeUnschedulable", prefix+"is unschedulable (cordoned)")
 	default:
-		taint := untolerated(p, &o)
+		taint := fit.Untolerated(p, &o)
 		if taint == nil {
 			return nil
 		}
@@ -177,47 +171,4 @@ func pinOfTerm(term *corev1.NodeSelectorTerm) (to pin, ok bool) {
 		}
 	}
 	return pin{}, false
-}
-
-// untolerated returns the first taint of a node that keeps a new pod away, or nil.
-func untolerated(p *corev1.Pod, node *corev1.Node) *corev1.Taint {
-	for n := range node.Spec.Taints {
-		taint := &node.Spec.Taints[n]
-		isSoft := taint.Effect == corev1.TaintEffectPreferNoSchedule
-		if !isSoft && taint.Key != corev1.TaintNodeUnschedulable && !tolerates(p, taint) {
-			return taint
-		}
-	}
-	return nil
-}
-
-func tolerates(p *corev1.Pod, taint *corev1.Taint) bool {
-	for n := range p.Spec.Tolerations {
-		t := &p.Spec.Tolerations[n]
-		isEffect := t.Effect == "" || t.Effect == taint.Effect
-		isKey := t.Key == taint.Key || t.Key == "" && t.Operator == corev1.TolerationOpExists
-		if isEffect && isKey && (t.Operator == corev1.TolerationOpExists || t.Value == taint.Value) {
-			return true
-		}
-	}
-	return false
-}
-
-// Obstacle returns why a DaemonSet with the given pod runs no pod on a node, or "". It ignores taints that Kubernetes
-// itself sets: the pods of a DaemonSet tolerate most of these.
-func Obstacle(p *corev1.Pod, node *corev1.Node) string {
-	others := node.DeepCopy()
-	others.Spec.Taints = slices.DeleteFunc(others.Spec.Taints, func(taint corev1.Taint) bool {
-		return strings.HasPrefix(taint.Key, "node.kubernetes.io/")
-	})
-	required, _ := requiredLabels(p)
-	for _, key := range slices.Sorted(maps.Keys(required)) {
-		if value, ok := node.Labels[key]; !ok || value != required[key] {
-			return fmt.Sprintf("requires the node label %s=%s, which this node does not have", key, required[key])
-		}
-	}
-	if taint := untolerated(p, others); taint != nil {
-		return "does not tolerate the taint " + taint.ToString() + " of this node"
-	}
-	return ""
 }

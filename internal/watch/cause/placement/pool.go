@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/resource"
 
+	"github.com/glasshouse-project/glasshouse/internal/watch/cause/fit"
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/subject"
 	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
 	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
@@ -19,7 +19,7 @@ import (
 // withoutPool explains why a pod gets no node: the pod requires the label of a node pool, and this pool does not exist,
 // has a problem, or has reached its limit.
 func withoutPool(s *subject.Subject, p *corev1.Pod) *verdict.Verdict {
-	labels, isComplete := requiredLabels(p)
+	labels, isComplete := fit.RequiredLabels(p)
 	for _, key := range slices.Sorted(maps.Keys(labels)) {
 		pool := poolOf(s, key, labels[key])
 		if pool == nil {
@@ -71,32 +71,6 @@ func poolProblem(s *subject.Subject, pool *neighbor.Neighbor, prefix string) *ve
 	return nil
 }
 
-// requiredLabels returns the labels that a node needs for a pod. isComplete is false if the pod has further
-// requirements.
-func requiredLabels(p *corev1.Pod) (required map[string]string, isComplete bool) {
-	required, isComplete = make(map[string]string), true
-	maps.Copy(required, p.Spec.NodeSelector)
-	if p.Spec.Affinity == nil || p.Spec.Affinity.NodeAffinity == nil {
-		return required, true
-	}
-	selector := p.Spec.Affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution
-	if selector == nil {
-		return required, true
-	}
-	if len(selector.NodeSelectorTerms) != 1 {
-		return required, false
-	}
-	term := &selector.NodeSelectorTerms[0]
-	for _, r := range term.MatchExpressions {
-		if r.Operator == corev1.NodeSelectorOpIn && len(r.Values) == 1 {
-			required[r.Key] = r.Values[0]
-		} else {
-			isComplete = false
-		}
-	}
-	return required, isComplete && len(term.MatchFields) == 0
-}
-
 // poolName matches the end of the kinds of node pools.
 var poolName = regexp.MustCompile(`(Pool|Node(Group|Class))$`)
 
@@ -117,7 +91,7 @@ func poolOf(s *subject.Subject, key, name string) *neighbor.Neighbor {
 
 // hasNode reports whether a node has a label. It also returns true if not all nodes are known.
 func hasNode(s *subject.Subject, key, value string) bool {
-	nodes, ok := nodesWith(s, map[string]string{key: value})
+	nodes, ok := fit.NodesWith(s, map[string]string{key: value})
 	return !ok || len(nodes) > 0
 }
 
@@ -164,13 +138,13 @@ func reachedLimit(n *neighbor.Neighbor, p *corev1.Pod) string {
 			Resources corev1.ResourceList `json:"resources"`
 		} `json:"status"`
 	}](n.Object)
-	if untolerated(p, &corev1.Node{Spec: pool.Spec.Template.Spec}) != nil {
+	if fit.Untolerated(p, &corev1.Node{Spec: pool.Spec.Template.Spec}) != nil {
 		return ""
 	}
 	for _, name := range slices.Sorted(maps.Keys(pool.Spec.Limits)) {
 		limit := pool.Spec.Limits[name]
 		used, ok := pool.Status.Resources[name]
-		request, wanted := requestOf(p, name), used.DeepCopy()
+		request, wanted := fit.Request(p, name), used.DeepCopy()
 		wanted.Add(request)
 		if ok && (isOnEachNode(name) || !request.IsZero()) && (used.Cmp(limit) >= 0 || wanted.Cmp(limit) > 0) {
 			return fmt.Sprintf("%s %s of %s", name, used.String(), limit.String())
@@ -183,12 +157,4 @@ func reachedLimit(n *neighbor.Neighbor, p *corev1.Pod) string {
 // example, counts only some nodes.
 func isOnEachNode(name corev1.ResourceName) bool {
 	return name == corev1.ResourceCPU || name == corev1.ResourceMemory || name == "nodes"
-}
-
-// requestOf returns how much of a resource the containers of a pod request.
-func requestOf(p *corev1.Pod, name corev1.ResourceName) (sum resource.Quantity) {
-	for n := range p.Spec.Containers {
-		sum.Add(p.Spec.Containers[n].Resources.Requests[name])
-	}
-	return sum
 }

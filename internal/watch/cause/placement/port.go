@@ -1,12 +1,12 @@
 package placement
 
 import (
-	"cmp"
 	"fmt"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/glasshouse-project/glasshouse/internal/watch/cause/fit"
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/subject"
 	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
 	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
@@ -47,8 +47,8 @@ func portTaken(s *subject.Subject, p *corev1.Pod) *verdict.Verdict {
 
 // sharedPort returns a host port that two pods use, or 0. Two pods can use a port on different addresses.
 func sharedPort(p, other *corev1.Pod) int32 {
-	for _, a := range hostPorts(p) {
-		for _, b := range hostPorts(other) {
+	for _, a := range fit.HostPorts(p) {
+		for _, b := range fit.HostPorts(other) {
 			isSameAddress := a.HostIP == b.HostIP || isAnyAddress(a.HostIP) || isAnyAddress(b.HostIP)
 			if a.HostPort == b.HostPort && a.Protocol == b.Protocol && isSameAddress {
 				return a.HostPort
@@ -59,15 +59,3 @@ func sharedPort(p, other *corev1.Pod) int32 {
 }
 
 func isAnyAddress(ip string) bool { return ip == "" || ip == "0.0.0.0" || ip == "::" }
-
-func hostPorts(p *corev1.Pod) (ports []corev1.ContainerPort) {
-	for n := range p.Spec.Containers {
-		for _, declared := range p.Spec.Containers[n].Ports {
-			declared.Protocol = cmp.Or(declared.Protocol, corev1.ProtocolTCP)
-			if declared.HostPort != 0 {
-				ports = append(ports, declared)
-			}
-		}
-	}
-	return ports
-}

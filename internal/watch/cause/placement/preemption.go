@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/utils/ptr"
 
+	"github.com/glasshouse-project/glasshouse/internal/watch/cause/fit"
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/subject"
 	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
 	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
@@ -73,19 +74,19 @@ func isPreemption(s *subject.Subject, n *neighbor.Neighbor, before time.Time) bo
 // WithoutPreemption explains why a pod cannot be scheduled: its preemption policy is Never, but a node would have
 // enough resources for the pod without the pods of a lower priority. The scheduler would otherwise preempt such pods.
 func WithoutPreemption(s *subject.Subject, p *corev1.Pod) *verdict.Verdict {
-	required, isComplete := requiredLabels(p)
+	required, isComplete := fit.RequiredLabels(p)
 	isNever := ptr.Deref(p.Spec.PreemptionPolicy, "") == corev1.PreemptNever && p.Spec.Priority != nil
 	if !isNever || !isComplete || p.Spec.NodeName != "" || !fullPattern.MatchString(rejection(p)) {
 		return nil
 	}
-	nodes, ok := nodesWith(s, required)
+	nodes, ok := fit.NodesWith(s, required)
 	if !ok || !subject.KnowsAll(s, podKind, "") {
 		return nil
 	}
 	slices.SortFunc(nodes, func(a, b neighbor.Neighbor) int { return strings.Compare(a.ID.Key, b.ID.Key) })
 	for n, checked := 0, 0; n < len(nodes) && checked < maxFull; n++ {
 		node := neighbor.Decode[corev1.Node](nodes[n].Object)
-		if node.Spec.Unschedulable || untolerated(p, &node) != nil {
+		if node.Spec.Unschedulable || fit.Untolerated(p, &node) != nil {
 			continue
 		}
 		checked++
@@ -129,13 +130,13 @@ func lowerPods(s *subject.Subject, p *corev1.Pod, node *corev1.Node) (lower []ne
 	for name := range node.Status.Allocatable {
 		free := node.Status.Allocatable[name].DeepCopy()
 		for n := range others {
-			free.Sub(requestOf(&others[n], name))
+			free.Sub(fit.Request(&others[n], name))
 		}
 		if free.Sign() < 0 {
 			return nil
 		}
 		for n := range preempted {
-			free.Sub(requestOf(&preempted[n], name))
+			free.Sub(fit.Request(&preempted[n], name))
 		}
 		isFull = isFull || free.Sign() < 0
 	}

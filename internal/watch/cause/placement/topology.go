@@ -6,6 +6,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/glasshouse-project/glasshouse/internal/watch/cause/fit"
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/subject"
 	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
 )
@@ -20,8 +21,8 @@ func LacksVolume(s *subject.Subject, p *corev1.Pod, hasVolumes func(*corev1.Node
 	if !strings.Contains(rejection(p), withoutVolume) {
 		return false
 	}
-	required, _ := requiredLabels(p)
-	nodes, ok := nodesWith(s, required)
+	required, _ := fit.RequiredLabels(p)
+	nodes, ok := fit.NodesWith(s, required)
 	return ok && !slices.ContainsFunc(nodes, func(n neighbor.Neighbor) bool {
 		node := neighbor.Decode[corev1.Node](n.Object)
 		return hasVolumes(&node)

@@ -8,7 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	storage "k8s.io/api/storage/v1"
 
-	"github.com/glasshouse-project/glasshouse/internal/watch/cause/placement"
+	"github.com/glasshouse-project/glasshouse/internal/watch/cause/fit"
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/subject"
 	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
 	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
@@ -110,7 +110,7 @@ func notOnNode(s *subject.Subject, set *neighbor.Neighbor, node, reason, prefix 
 	}
 	on := s.Find(graph.NewID(graph.Kind{Kind: "Node"}, "", node))
 	at := neighbor.Decode[corev1.Node](on.Object)
-	obstacle := placement.Obstacle(&corev1.Pod{Spec: subject.Template(set).Spec}, &at)
+	obstacle := fit.Obstacle(&corev1.Pod{Spec: subject.Template(set).Spec}, &at)
 	if on.Object == nil || obstacle == "" {
 		return nil
 	}
