@@ -37,8 +37,8 @@ func Unscheduled(s *subject.Subject, p *corev1.Pod) *verdict.Verdict {
 		return nil
 	}
 	for _, rule := range []func(*subject.Subject, *corev1.Pod) *verdict.Verdict{
-		apart, pinned, portTaken, excluded, overhead, withoutPool, notOffered, leftTainted, withoutNewNode, withoutDevices,
-		labeled,
+		apart, pinned, portTaken, excluded, overhead, raised, withoutPool, notOffered, leftTainted, withoutNewNode,
+		withoutDevices, labeled,
 	} {
 		if v := rule(s, p); v != nil {
 			return v
