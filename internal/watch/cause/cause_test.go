@@ -71,7 +71,7 @@ func isNamespaced(kind graph.Kind) (namespaced, ok bool) {
 		"CiliumClusterwideNetworkPolicy", "GlobalNetworkPolicy", "AdminNetworkPolicy", "NodePool", "EC2NodeClass", "Team",
 		"Composition", "Function", "CSIDriver", "CSINode", "ServiceCIDR",
 		"RuntimeClass", "ClusterPolicy", "ValidatingPolicy", "K8sRequiredLabels", "K8sRequiredOwner",
-		"ClusterSecretStore", "CiliumNode":
+		"ClusterSecretStore", "CiliumNode", "ResourceFlavor":
 		return false, true
 	case "Unserved":
 		return false, false
