@@ -37,6 +37,12 @@ func NodesWith(s *subject.Subject, required map[string]string) (nodes []neighbor
 	}), true
 }
 
+// HasNode reports whether a node has a label. It also returns true if not all nodes are known.
+func HasNode(s *subject.Subject, key, value string) bool {
+	nodes, ok := NodesWith(s, map[string]string{key: value})
+	return !ok || len(nodes) > 0
+}
+
 // SuitableNodes returns the nodes that do not reject a pod because of their labels or taints. It returns none if not
 // all nodes are known.
 func SuitableNodes(s *subject.Subject, p *corev1.Pod) []corev1.Node {

@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/fit"
+	"github.com/glasshouse-project/glasshouse/internal/watch/cause/pool"
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/subject"
 	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
 	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
@@ -49,10 +50,10 @@ func flavored(s *subject.Subject, p *corev1.Pod) *verdict.Verdict {
 		}](flavor.Object).Spec.NodeLabels
 		for _, key := range slices.Sorted(maps.Keys(labels)) {
 			value := labels[key]
-			if p.Spec.NodeSelector[key] != value || requires(workload, key) || hasNode(s, key, value) {
+			if p.Spec.NodeSelector[key] != value || requires(workload, key) || fit.HasNode(s, key, value) {
 				continue
 			}
-			if _, canAdd := unfitPools(s, p); canAdd {
+			if pool.CanAdd(s, p) {
 				return nil // Karpenter can add such a node.
 			}
 			subject.Follow(s, &flavor)

@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/fit"
+	"github.com/glasshouse-project/glasshouse/internal/watch/cause/pool"
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/subject"
 	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
 	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
@@ -37,8 +38,7 @@ func Unscheduled(s *subject.Subject, p *corev1.Pod) *verdict.Verdict {
 		return nil
 	}
 	for _, rule := range []func(*subject.Subject, *corev1.Pod) *verdict.Verdict{
-		apart, pinned, portTaken, excluded, overhead, raised, withoutPool, notOffered, leftTainted, withoutNewNode,
-		flavored, withoutDevices, labeled,
+		apart, pinned, portTaken, excluded, overhead, raised, pool.Explain, flavored, withoutDevices, labeled,
 	} {
 		if v := rule(s, p); v != nil {
 			return v
@@ -103,7 +103,7 @@ func unschedulableSince(p *corev1.Pod) (message string, since time.Time) {
 // missingNode reports a pod that can only run on a node that does not exist. If the pod selects the node by a label,
 // missingNode reports it only if no node has this label.
 func missingNode(s *subject.Subject, node *neighbor.Neighbor, to pin) *verdict.Verdict {
-	if to.isLabel && hasNode(s, corev1.LabelHostname, to.node) {
+	if to.isLabel && fit.HasNode(s, corev1.LabelHostname, to.node) {
 		return nil
 	}
 	v := s.ReportMissing(node, s.Own.Severity)

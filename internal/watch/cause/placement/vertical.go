@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/fit"
+	"github.com/glasshouse-project/glasshouse/internal/watch/cause/pool"
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/subject"
 	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
 	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
@@ -32,7 +33,7 @@ func raised(s *subject.Subject, p *corev1.Pod) *verdict.Verdict {
 		return nil
 	}
 	template := &corev1.Pod{Spec: subject.Template(owner).Spec}
-	if _, canAdd := unfitPools(s, p); canAdd {
+	if pool.CanAdd(s, p) {
 		return nil // Karpenter can add a larger node.
 	}
 	for _, of := range []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory} {

@@ -1,4 +1,4 @@
-package placement
+package pool
 
 import (
 	"fmt"
@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -71,6 +72,15 @@ func notOffered(s *subject.Subject, p *corev1.Pod) *verdict.Verdict {
 	by := &pools[0].Neighbor
 	return s.ExplainBy(by, s.Own.Severity, s.Own.Reason, subject.Sentences(s.Own.Sentence, fmt.Sprintf(
 		"%s cannot have a node with the label %s", by, pools[0].missingLabel(required))))
+}
+
+// searchInterval is the time between two searches for a NodePool that can add a node for a given pod.
+const searchInterval = time.Minute
+
+// CanAdd reports whether Karpenter possibly can add a node with the labels that a pod requires.
+func CanAdd(s *subject.Subject, p *corev1.Pod) bool {
+	_, canAdd := unfitPools(s, p)
+	return canAdd
 }
 
 // unfitPools returns the NodePools whose taints a pod tolerates, but which cannot have nodes with the labels that the

@@ -1,4 +1,5 @@
-package placement
+// Package pool explains why a pod gets no node from a pool of nodes, or from the autoscaler of the cluster.
+package pool
 
 import (
 	"fmt"
@@ -16,6 +17,21 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
+//nolint:gochecknoglobals // Constant.
+var nodeKind = graph.Kind{Kind: "Node"}
+
+// Explain explains a pod that fits on no node, by the pool of nodes that it requires, or by an autoscaler.
+func Explain(s *subject.Subject, p *corev1.Pod) *verdict.Verdict {
+	for _, rule := range []func(*subject.Subject, *corev1.Pod) *verdict.Verdict{
+		withoutPool, notOffered, leftTainted, withoutNewNode,
+	} {
+		if v := rule(s, p); v != nil {
+			return v
+		}
+	}
+	return nil
+}
+
 // withoutPool explains why a pod gets no node: the pod requires the label of a node pool, and this pool does not exist,
 // has a problem, or has reached its limit.
 func withoutPool(s *subject.Subject, p *corev1.Pod) *verdict.Verdict {
@@ -28,7 +44,7 @@ func withoutPool(s *subject.Subject, p *corev1.Pod) *verdict.Verdict {
 		subject.Follow(s, pool)
 		prefix := fmt.Sprintf("The pod requires a node of %s", pool)
 		switch {
-		case pool.Presence == neighbor.Missing && !hasNode(s, key, labels[key]):
+		case pool.Presence == neighbor.Missing && !fit.HasNode(s, key, labels[key]):
 			v := s.ReportMissing(pool, s.Own.Severity)
 			v.Sentence = prefix + ", but this object does not exist"
 			v.Cause.Sentence = v.Sentence // An object that inherits the verdict shows the sentence of the cause.
@@ -87,12 +103,6 @@ func poolOf(s *subject.Subject, key, name string) *neighbor.Neighbor {
 		}
 	}
 	return nil
-}
-
-// hasNode reports whether a node has a label. It also returns true if not all nodes are known.
-func hasNode(s *subject.Subject, key, value string) bool {
-	nodes, ok := fit.NodesWith(s, map[string]string{key: value})
-	return !ok || len(nodes) > 0
 }
 
 // limitPattern matches a message about a limit that an autoscaler has reached.
