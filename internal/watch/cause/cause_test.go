@@ -375,6 +375,10 @@ func TestTimeDependentVerdictsAreRevisited(t *testing.T) {
 		{"node-interruptions", graph.NewID(graph.Kind{Kind: "Node"}, "", "calm"), ""},
 		{"pod-excluded-by-anti-affinity", graph.NewID(pod, "shop", "unmatched"), "2026-01-01T01:01:00Z"},
 		{"pod-excluded-by-anti-affinity", graph.NewID(pod, "shop", "import"), ""},
+		{"pod-pools-unfit", graph.NewID(pod, "shop", "unknown"), "2026-01-01T01:01:00Z"},
+		{"pod-pools-unfit", graph.NewID(pod, "shop", "node-exists"), ""},
+		{"pod-node-left-tainted", graph.NewID(pod, "shop", "just-tainted"), "2026-01-01T01:40:00Z"},
+		{"pod-node-left-tainted", graph.NewID(pod, "shop", "waits"), ""},
 		{"webhook-network-policy", graph.NewID(mutating, "", "uncalled"), "2026-01-01T01:05:00Z"},
 		{"webhook-network-policy", graph.NewID(mutating, "", "open"), ""},
 	} {

@@ -91,10 +91,12 @@ func unfitPools(s *subject.Subject, p *corev1.Pod) (pools []*nodePool, canAdd bo
 	if len(all) == neighbor.Limit || !subject.KnowsAll(s, kind, "") {
 		return nil, true
 	}
+	if len(all) > 0 {
+		s.RevisitAt(s.Now().Add(searchInterval)) // A NodePool that is created later possibly fits.
+	}
 	required, _ := fit.RequiredLabels(p)
 	for n := range all {
 		subject.Follow(s, &all[n])
-		s.RevisitAt(s.Now().Add(searchInterval)) // A NodePool that is created later possibly fits.
 		pool := newNodePool(&all[n])
 		if fit.Untolerated(p, &corev1.Node{Spec: corev1.NodeSpec{Taints: pool.taints}}) != nil {
 			continue
@@ -125,10 +127,13 @@ func considered(s *subject.Subject, pools []*nodePool, required map[string]strin
 	if last == nil {
 		return pools
 	}
-	s.AddSource(subject.EventsRef, last.Namespace)
-	return slices.DeleteFunc(pools, func(pool *nodePool) bool {
+	named := slices.DeleteFunc(pools, func(pool *nodePool) bool {
 		return !strings.Contains(last.Message, `incompatible with nodepool "`+pool.ID.Name()+`"`)
 	})
+	if len(named) == 1 {
+		s.AddSource(subject.EventsRef, last.Namespace)
+	}
+	return named
 }
 
 // missingLabel describes a required label that the nodes of a NodePool cannot have, or returns "". Like Karpenter, it
