@@ -36,7 +36,8 @@ func withoutMutualTLS(c *client, n *neighbor.Neighbor, host, text string) *verdi
 			by = policy
 		}
 	}
-	if by == nil || by.Object.Created().After(subject.LastEnd(c.Subject)) {
+	end := subject.LastEnd(c.Subject)
+	if by == nil || !end.IsZero() && by.Object.Created().After(end) {
 		return nil // The policy did not exist yet when the container ended.
 	}
 	subject.Follow(c.Subject, by)
