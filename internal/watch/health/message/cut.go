@@ -68,7 +68,7 @@ var decisive = [3]*regexp.Regexp{
 		`certificate has expired|cannot [a-z]+ resource|access ?denied|not authorized|quota)\b`),
 	regexp.MustCompile(`\b(?i:caused by): |\b[A-Za-z][\w.$]*(?:Exception|Error): |\b(?:panic|(?i:fatal error)): |` +
 		`\bpanicked at |"(?:error|err)": ?"|\b(?:error|err)="`),
-	regexp.MustCompile(`\b[Uu]nable to [^:;"]{3,100}: (?:no|not|cannot|invalid|missing|unknown) `),
+	regexp.MustCompile(`\b(?i:unable) to [^:;"]{3,100}: (?:no|not|cannot|invalid|missing|unknown) `),
 }
 
 // decisivePart returns the start of the most decisive clause of a text, or -1. Of equally decisive clauses, this is the
