@@ -254,6 +254,7 @@ func TestContextSwitchEndsWatchesAndSockets(t *testing.T) {
 		t.Errorf("cursor of the other cluster: got %q before the snapshot, want a reset", before)
 	}
 	p.switchContext("one")
+	p.waitForPod("pod-of-one")
 	if afterReturn := p.clusterID(); afterReturn != first {
 		t.Errorf("cluster ID after switching back: got %s, want %s; otherwise open pages cannot resume", afterReturn, first)
 	}
