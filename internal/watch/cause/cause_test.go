@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/yaml"
 
@@ -40,6 +41,18 @@ func (o *object) Verdict() verdict.Packed { return o.verdict }
 func (o *object) UID() string             { return o.uid }
 func (o *object) Created() time.Time      { return o.created }
 func (o *object) JSON() ([]byte, error)   { return o.text, nil }
+
+// ManagedTime returns the newest time in the managedFields.
+func (o *object) ManagedTime() (newest time.Time) {
+	var of metav1.PartialObjectMetadata
+	_ = json.Unmarshal(o.text, &of)
+	for _, entry := range of.ManagedFields {
+		if entry.Time != nil && entry.Time.After(newest) {
+			newest = entry.Time.Time
+		}
+	}
+	return newest
+}
 
 // Cell returns the type of a Secret, as in the table of the API server.
 func (o *object) Cell(at int) []byte {
@@ -375,7 +388,7 @@ func TestTimeDependentVerdictsAreRevisited(t *testing.T) {
 		{"node-interruptions", graph.NewID(graph.Kind{Kind: "Node"}, "", "calm"), ""},
 		{"pod-excluded-by-anti-affinity", graph.NewID(pod, "shop", "unmatched"), "2026-01-01T01:01:00Z"},
 		{"pod-excluded-by-anti-affinity", graph.NewID(pod, "shop", "import"), ""},
-		{"pod-pools-unfit", graph.NewID(pod, "shop", "unknown"), "2026-01-01T01:01:00Z"},
+		{"pod-pools-unfit", graph.NewID(pod, "shop", "unknown"), ""},
 		{"pod-pools-unfit", graph.NewID(pod, "shop", "node-exists"), ""},
 		{"pod-node-left-tainted", graph.NewID(pod, "shop", "just-tainted"), "2026-01-01T01:40:00Z"},
 		{"pod-node-left-tainted", graph.NewID(pod, "shop", "waits"), ""},

@@ -139,10 +139,10 @@ func (e *Engine) stopLocked() {
 // clear resets the state of the engine after a run. It also removes all inherited verdicts, because the engine no
 // longer updates them.
 func (e *Engine) clear() {
-	e.queue.Clear()
 	e.usages.Reset()
 	e.revisits.Reset()
 	e.limiter.Reset()
+	e.queue.Clear() // After the timers that mark objects.
 	e.forgetResources()
 	e.graph.Clear()
 	e.mentions.Reset()

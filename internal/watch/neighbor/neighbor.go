@@ -30,6 +30,7 @@ type Object interface {
 	Verdict() verdict.Packed
 	UID() string
 	Created() time.Time
+	ManagedTime() time.Time // The newest time in the managedFields.
 	JSON() ([]byte, error)
 }
 

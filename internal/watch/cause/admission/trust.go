@@ -29,15 +29,16 @@ func Untrusted(s *subject.Subject, webhook string, bundle []byte, severity verdi
 	if !isReported(s, webhook) {
 		return nil
 	}
-	detail := "the caBundle does not contain the authority that has signed it"
+	detail := "the caBundle does not contain the authority that signed the certificate"
 	if block, _ := pem.Decode(bundle); block == nil {
-		detail = "the webhook has no caBundle, and the authority that has signed it is unknown"
+		detail = "the webhook has no caBundle, and the API server does not know the authority that signed the certificate"
 	}
 	return subject.ExplainAlone(s, severity, "", "the API server does not trust its certificate: "+detail)
 }
 
 // isReported reports whether a recent event states repeatedly that the API server does not know the authority of a
-// webhook's certificate. The event must be about an object whose verdict names the subject as the cause.
+// webhook's certificate. The event must be about an object whose verdict names the subject as the cause, and must be
+// newer than the last change of the subject.
 func isReported(s *subject.Subject, webhook string) bool {
 	affected, _ := s.Inheritors(s.ID, neighbor.Limit)
 	slices.SortFunc(affected, func(a, b neighbor.Neighbor) int {
@@ -49,7 +50,8 @@ func isReported(s *subject.Subject, webhook string) bool {
 			return isRepeated && firstGroup(webhookPattern, e.Message) == webhook &&
 				strings.Contains(e.Message, unknownAuthority)
 		})
-		if last != nil && !subject.HasPassed(s, neighbor.EventTime(last).Add(maxCallAge)) {
+		if last != nil && neighbor.EventTime(last).After(s.Object.ManagedTime()) &&
+			!subject.HasPassed(s, neighbor.EventTime(last).Add(maxCallAge)) {
 			s.AddSource(subject.EventsRef, last.Namespace)
 			return true
 		}

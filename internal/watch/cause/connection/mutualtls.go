@@ -44,7 +44,7 @@ func withoutMutualTLS(c *client, n *neighbor.Neighbor, host, text string) *verdi
 	c.AddSource(n.Resource, n.ID.Namespace())
 	c.AddSource(subject.PodsRef, n.ID.Namespace())
 	return c.ExplainBy(by, c.Own.Severity, c.Own.Reason, subject.Sentences(c.Own.Sentence, c.Name(by)+
-		" has the mode STRICT, so "+c.Name(n)+" accepts only mutual TLS, but this pod has no sidecar proxy"))
+		" has the mode STRICT, so "+c.Name(n)+" accepts only mutual TLS, but this pod has no Istio sidecar"))
 }
 
 // httpClient matches an error of a program whose errors do not always name the host of the request.

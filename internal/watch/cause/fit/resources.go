@@ -50,7 +50,7 @@ func HostPorts(p *corev1.Pod) (ports []corev1.ContainerPort) {
 }
 
 // HasRoom reports whether a node has enough resources for one more pod. It returns false if possibly not all pods of
-// the node are known.
+// the node are known, if one of them is being deleted, or if more than the containers of a pod request resources.
 func HasRoom(s *subject.Subject, p *corev1.Pod, node *corev1.Node) bool {
 	ids := s.Users(graph.NewID(nodeKind, "", node.Name), maxPods)
 	if len(ids) == maxPods || !subject.KnowsAll(s, podKind, "") {
@@ -58,9 +58,16 @@ func HasRoom(s *subject.Subject, p *corev1.Pod, node *corev1.Node) bool {
 	}
 	pods := []corev1.Pod{*p}
 	for _, n := range s.Existing(slices.DeleteFunc(ids, func(id graph.ID) bool { return id.Kind != podKind })) {
-		if other := neighbor.Decode[corev1.Pod](n.Object); !subject.IsFinished(&other) {
+		other := neighbor.Decode[corev1.Pod](n.Object)
+		if other.DeletionTimestamp != nil {
+			return false
+		}
+		if !subject.IsFinished(&other) {
 			pods = append(pods, other)
 		}
+	}
+	if slices.ContainsFunc(pods, requestsMore) {
+		return false
 	}
 	for n := range p.Spec.Containers {
 		for name := range p.Spec.Containers[n].Resources.Requests {
@@ -74,4 +81,11 @@ func HasRoom(s *subject.Subject, p *corev1.Pod, node *corev1.Node) bool {
 		}
 	}
 	return int64(len(pods)) <= node.Status.Allocatable.Pods().Value()
+}
+
+// requestsMore reports whether a pod possibly requests more than the sum of its containers.
+func requestsMore(p corev1.Pod) bool {
+	return len(p.Spec.Overhead) > 0 || slices.ContainsFunc(p.Spec.InitContainers, func(c corev1.Container) bool {
+		return len(c.Resources.Requests) > 0
+	})
 }

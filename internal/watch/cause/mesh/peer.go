@@ -41,10 +41,15 @@ func hasSidecar(p *corev1.Pod) bool {
 	return slices.ContainsFunc(containers, func(c corev1.Container) bool { return c.Name == "istio-proxy" })
 }
 
+// isGateway reports whether a pod runs only the proxy. The TLS modes of its Gateways apply, and not those of policies.
+func isGateway(p *corev1.Pod) bool {
+	return !slices.ContainsFunc(p.Spec.Containers, func(c corev1.Container) bool { return c.Name != "istio-proxy" })
+}
+
 // Strict returns the PeerAuthentication because of which the sidecar of a pod accepts only mutual TLS on a port. It
 // returns nil if the sidecar also accepts other connections, or if that is not known.
 func Strict(s *subject.Subject, p *corev1.Pod, port int32) *neighbor.Neighbor {
-	if !hasSidecar(p) || isPartlyCaptured(p) {
+	if !hasSidecar(p) || isGateway(p) || isPartlyCaptured(p) {
 		return nil
 	}
 	for _, n := range peerAuthentications(s, p) {

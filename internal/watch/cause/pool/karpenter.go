@@ -6,7 +6,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -74,37 +73,38 @@ func notOffered(s *subject.Subject, p *corev1.Pod) *verdict.Verdict {
 		"%s cannot have a node with the label %s", by, pools[0].missingLabel(required))))
 }
 
-// searchInterval is the time between two searches for a NodePool that can add a node for a given pod.
-const searchInterval = time.Minute
-
-// CanAdd reports whether Karpenter possibly can add a node with the labels that a pod requires.
+// CanAdd reports whether Karpenter can possibly add a node with the labels that a pod requires.
 func CanAdd(s *subject.Subject, p *corev1.Pod) bool {
 	_, canAdd := unfitPools(s, p)
 	return canAdd
 }
 
 // unfitPools returns the NodePools whose taints a pod tolerates, but which cannot have nodes with the labels that the
-// pod requires. canAdd is true if a NodePool possibly can have such nodes.
+// pod requires. canAdd is true if a NodePool can possibly have such nodes. If only the taints of a NodePool exclude the
+// pod, unfitPools returns no NodePools, because the labels of the others are not the reason.
 func unfitPools(s *subject.Subject, p *corev1.Pod) (pools []*nodePool, canAdd bool) {
 	kind := graph.Kind{Group: "karpenter.sh", Kind: "NodePool"}
 	all := s.All(kind, "", neighbor.Limit)
 	if len(all) == neighbor.Limit || !subject.KnowsAll(s, kind, "") {
 		return nil, true
 	}
-	if len(all) > 0 {
-		s.RevisitAt(s.Now().Add(searchInterval)) // A NodePool that is created later possibly fits.
-	}
 	required, _ := fit.RequiredLabels(p)
+	isTainted := false
 	for n := range all {
 		subject.Follow(s, &all[n])
 		pool := newNodePool(&all[n])
-		if fit.Untolerated(p, &corev1.Node{Spec: corev1.NodeSpec{Taints: pool.taints}}) != nil {
-			continue
-		}
-		if pool.missingLabel(required) == "" {
+		isTolerated := fit.Untolerated(p, &corev1.Node{Spec: corev1.NodeSpec{Taints: pool.taints}}) == nil
+		switch hasLabels := pool.missingLabel(required) == ""; {
+		case hasLabels && isTolerated:
 			return nil, true
+		case hasLabels:
+			isTainted = true
+		case isTolerated:
+			pools = append(pools, pool)
 		}
-		pools = append(pools, pool)
+	}
+	if isTainted {
+		return nil, false
 	}
 	return pools, false
 }

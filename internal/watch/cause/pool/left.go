@@ -49,8 +49,8 @@ func leftTainted(s *subject.Subject, p *corev1.Pod) *verdict.Verdict {
 		subject.Follow(s, &n)
 		s.AddSource(n.Resource, "")
 		return s.ExplainBy(&n, s.Own.Severity, s.Own.Reason, subject.Sentences(s.Own.Sentence, fmt.Sprintf(
-			"%s has room for the pod, but keeps the taint %s, which the cluster autoscaler set at %s before a deletion "+
-				"that did not happen", &n, deletionTaint, time.Unix(since, 0).UTC().Format(time.RFC3339))))
+			"%s has room for the pod, but still has the taint %s. The cluster autoscaler set it at %s, but has not "+
+				"deleted the node", &n, deletionTaint, time.Unix(since, 0).UTC().Format(time.RFC3339))))
 	}
 	return nil
 }

@@ -55,7 +55,11 @@ func Surplus(s *subject.Subject, sentence string) *verdict.Cause {
 		return cmp.Or(a.Object.Created().Compare(b.Object.Created()), cmp.Compare(a.ID.Key, b.ID.Key))
 	})
 	if len(candidates) > 1 {
-		sentence = subject.Sentences(sentence, "The "+kind.Kind+" objects in the namespace are "+list(candidates))
+		others := "The "
+		if len(candidates) < len(all) {
+			others = "The other "
+		}
+		sentence = subject.Sentences(sentence, others+kind.Kind+" objects in the namespace are "+list(candidates))
 	}
 	return &verdict.Cause{Object: neighbor.ObjectOf(&newest), Sentence: sentence}
 }

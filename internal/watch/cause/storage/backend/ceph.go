@@ -49,8 +49,8 @@ func brokenCeph(s *subject.Subject, class *storage.StorageClass, message string)
 
 func cephKind(kind string) graph.Kind { return graph.Kind{Group: "ceph.rook.io", Kind: kind} }
 
-// isBlocked reports whether a CephCluster cannot write data: placement groups are not available, or the disks or a pool
-// are full. See https://docs.ceph.com/en/latest/rados/operations/health-checks/.
+// isBlocked reports whether a CephCluster cannot write data: placement groups are not available, or the disks are
+// full. See https://docs.ceph.com/en/latest/rados/operations/health-checks/.
 func isBlocked(cluster *neighbor.Neighbor) bool {
 	details := neighbor.Decode[struct {
 		Status struct {
@@ -59,7 +59,7 @@ func isBlocked(cluster *neighbor.Neighbor) bool {
 			} `json:"ceph"`
 		} `json:"status"`
 	}](cluster.Object).Status.Ceph.Details
-	return slices.ContainsFunc([]string{"PG_AVAILABILITY", "OSD_FULL", "POOL_FULL"}, func(check string) bool {
+	return slices.ContainsFunc([]string{"PG_AVAILABILITY", "OSD_FULL"}, func(check string) bool {
 		return details[check] != nil
 	})
 }
