@@ -86,7 +86,7 @@ test: ## Run all tests: unit, cluster, browser, faults, incidents.
 	npm --prefix web test
 	deploy/demo/build.sh .demo/bin/demo
 	.ci/on-demo .ci/cluster-tests
-	.ci/on-demo env DASHBOARD=$(CURDIR)/bin/dashboard .ci/go-test test/incidents . -count=1 -timeout 10m
+	.ci/on-demo env DASHBOARD=$(CURDIR)/bin/dashboard .ci/go-test test/incidents . -count=1 -timeout 20m
 
 attack: build ## Run all attacks on the built program: BASELINE= a second program to compare with
 	deploy/demo/build.sh .demo/bin/demo
