@@ -16,9 +16,6 @@ import (
 const (
 	// unknownAuthority is the end of an error about a certificate that no trusted authority has signed.
 	unknownAuthority = "certificate signed by unknown authority"
-	// maxCallAge is the maximum age of a failed call that still applies. A controller that fails again and again waits
-	// up to about 17 minutes between its attempts.
-	maxCallAge = 20 * time.Minute
 	// searchInterval is the time between two searches for events about failed calls.
 	searchInterval = 5 * time.Minute
 )
@@ -46,12 +43,11 @@ func isReported(s *subject.Subject, webhook string) bool {
 	})
 	for n := range affected {
 		last := subject.New(s.Cluster, affected[n]).NewestEvent(func(e *corev1.Event) bool {
-			isRepeated := e.Count > 1 || e.Series != nil && e.Series.Count > 1
-			return isRepeated && firstGroup(webhookPattern, e.Message) == webhook &&
+			return subject.IsRepeated(e) && firstGroup(webhookPattern, e.Message) == webhook &&
 				strings.Contains(e.Message, unknownAuthority)
 		})
 		if last != nil && neighbor.EventTime(last).After(s.Object.ManagedTime()) &&
-			!subject.HasPassed(s, neighbor.EventTime(last).Add(maxCallAge)) {
+			!subject.HasPassed(s, neighbor.EventTime(last).Add(subject.MaxCallAge)) {
 			s.AddSource(subject.EventsRef, last.Namespace)
 			return true
 		}

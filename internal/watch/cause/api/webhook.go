@@ -22,9 +22,6 @@ import (
 const (
 	// maxEvents limits the events that are searched for failed calls of a webhook.
 	maxEvents = 50 * neighbor.Limit
-	// maxCallAge is the maximum age of a failed call that still applies. A controller that fails again and again waits
-	// up to about 17 minutes between its attempts.
-	maxCallAge = 20 * time.Minute
 	// searchInterval is the time between two searches for failed calls. A search can read all events.
 	searchInterval = 5 * time.Minute
 )
@@ -65,9 +62,9 @@ func failedCall(s *subject.Subject, webhook string, since time.Time) *neighbor.N
 		}
 		e := neighbor.Decode[corev1.Event](n.Object)
 		_, call, ok := strings.Cut(e.Message, `failed calling webhook "`+webhook+`"`)
-		isRepeated := e.Count > 1 || e.Series != nil && e.Series.Count > 1
 		at := neighbor.EventTime(&e)
-		if ok && isRepeated && noAnswer.MatchString(call) && at.After(since) && at.After(s.Now().Add(-maxCallAge)) {
+		if ok && subject.IsRepeated(&e) && noAnswer.MatchString(call) && at.After(since) &&
+			at.After(s.Now().Add(-subject.MaxCallAge)) {
 			return &n
 		}
 	}

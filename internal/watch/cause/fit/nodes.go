@@ -21,10 +21,7 @@ const MaxNodes = 10 * neighbor.Limit
 
 // NodesWith returns the nodes that have the given labels. The result ok is false if further ones possibly exist.
 func NodesWith(s *subject.Subject, required map[string]string) (nodes []neighbor.Neighbor, ok bool) {
-	all := s.All(nodeKind, "", MaxNodes)
-	if len(all) == MaxNodes || !subject.KnowsAll(s, nodeKind, "") {
-		return nil, false
-	}
+	all, ok := allNodes(s)
 	return slices.DeleteFunc(all, func(n neighbor.Neighbor) bool {
 		text, _ := n.Object.JSON()
 		for _, value := range required {
@@ -34,7 +31,7 @@ func NodesWith(s *subject.Subject, required map[string]string) (nodes []neighbor
 		}
 		o := neighbor.Decode[corev1.Node](n.Object)
 		return !HasLabels(&o, required)
-	}), true
+	}), ok
 }
 
 // HasNode reports whether a node has a label. It also returns true if not all nodes are known.
@@ -46,8 +43,14 @@ func HasNode(s *subject.Subject, key, value string) bool {
 // SuitableNodes returns the nodes that do not reject a pod because of their labels or taints. It returns none if not
 // all nodes are known.
 func SuitableNodes(s *subject.Subject, p *corev1.Pod) []corev1.Node {
-	nodes, _ := allNodes(s)
-	return slices.DeleteFunc(nodes, func(node corev1.Node) bool { return IsRejected(p, &node) })
+	all, _ := allNodes(s)
+	var suitable []corev1.Node
+	for n := range all {
+		if node := neighbor.Decode[corev1.Node](all[n].Object); !IsRejected(p, &node) {
+			suitable = append(suitable, node)
+		}
+	}
+	return suitable
 }
 
 // LargestNode returns the largest allocatable amount of a resource on one suitable node, or nil if not all nodes are
@@ -61,14 +64,11 @@ func LargestNode(s *subject.Subject, p *corev1.Pod, of corev1.ResourceName) (lar
 	return largest
 }
 
-// allNodes returns all nodes. The result ok is false if further ones possibly exist.
-func allNodes(s *subject.Subject) (nodes []corev1.Node, ok bool) {
-	all := s.All(nodeKind, "", MaxNodes)
-	if len(all) == MaxNodes || !subject.KnowsAll(s, nodeKind, "") {
+// allNodes returns all nodes. If further ones possibly exist, it returns none, and ok is false.
+func allNodes(s *subject.Subject) (nodes []neighbor.Neighbor, ok bool) {
+	nodes = s.All(nodeKind, "", MaxNodes)
+	if len(nodes) == MaxNodes || !subject.KnowsAll(s, nodeKind, "") {
 		return nil, false
-	}
-	for n := range all {
-		nodes = append(nodes, neighbor.Decode[corev1.Node](all[n].Object))
 	}
 	return nodes, true
 }

@@ -126,7 +126,7 @@ func limitInEvent(s *subject.Subject, pool *neighbor.Neighbor) string {
 }
 
 // autoscalerEvent returns the newest event in which an autoscaler, and not the scheduler, explains why a pod gets no
-// node. It returns nil if there is none.
+// node. It returns nil if no such event exists.
 func autoscalerEvent(s *subject.Subject) *corev1.Event {
 	return s.NewestEvent(func(e *corev1.Event) bool {
 		return e.Reason == "FailedScheduling" && subject.IsWarning(e) && !strings.Contains(e.Message, "nodes are available")

@@ -58,6 +58,13 @@ func (s *Subject) EventMessage(reasons ...string) string {
 	return last.Message
 }
 
+// MaxCallAge is the maximum age of an event about a failed call of a webhook that still applies. A controller that
+// fails again and again waits up to about 17 minutes between its attempts.
+const MaxCallAge = 20 * time.Minute
+
+// IsRepeated reports whether an event happened more than once.
+func IsRepeated(e *corev1.Event) bool { return e.Count > 1 || e.Series != nil && e.Series.Count > 1 }
+
 // IsWarning reports whether an event is a warning with a message. Some controllers use another type than Warning.
 func IsWarning(e *corev1.Event) bool {
 	isWarning := slices.Contains([]string{corev1.EventTypeWarning, "Error", "Critical", "Fatal", "Alert"}, e.Type)
