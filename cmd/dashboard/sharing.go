@@ -23,6 +23,7 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch"
 	"github.com/glasshouse-project/glasshouse/internal/web/auth"
 	"github.com/glasshouse-project/glasshouse/internal/web/share"
+	"github.com/glasshouse-project/glasshouse/internal/web/shareclient"
 )
 
 type sharingSettings struct {
@@ -136,7 +137,7 @@ func exactArgs(n int) cobra.PositionalArgs {
 	}
 }
 
-func (s *shareSettings) client() (*share.Client, error) {
+func (s *shareSettings) client() (*shareclient.Client, error) {
 	u, err := url.Parse(s.server)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || u.RawQuery != "" ||
 		u.Fragment != "" {
@@ -145,7 +146,7 @@ func (s *shareSettings) client() (*share.Client, error) {
 				"http://127.0.0.1:8080", s.server),
 		}
 	}
-	c := &share.Client{Server: s.server}
+	c := &shareclient.Client{Server: s.server}
 	if s.tokenFile != "" {
 		if u.Scheme == "http" && !isLoopback(u.Hostname()) {
 			return nil, &usageError{

@@ -1,4 +1,5 @@
-package share
+// Package shareclient manages share links through the API of a running dashboard.
+package shareclient
 
 import (
 	"bytes"
@@ -15,6 +16,7 @@ import (
 	"time"
 
 	"github.com/glasshouse-project/glasshouse/internal/sanitize"
+	"github.com/glasshouse-project/glasshouse/internal/web/share"
 )
 
 const (
@@ -22,7 +24,7 @@ const (
 	maxResponse    = 64 << 20
 )
 
-// A Client manages share links through the API of a running dashboard.
+// A Client sends requests to one dashboard. It is safe for concurrent use.
 type Client struct {
 	Server string         // URL of the dashboard, with the base path.
 	Token  string         // Bearer token; empty means none.
@@ -30,7 +32,7 @@ type Client struct {
 }
 
 // Create creates a share link.
-func (c *Client) Create(ctx context.Context, request Request) (created Created, err error) {
+func (c *Client) Create(ctx context.Context, request share.Request) (created share.Created, err error) {
 	body, err := json.Marshal(request)
 	if err != nil {
 		return created, fmt.Errorf("encode the share link: %w", err)
@@ -39,7 +41,7 @@ func (c *Client) Create(ctx context.Context, request Request) (created Created, 
 }
 
 // List returns the share links that the user is allowed to revoke.
-func (c *Client) List(ctx context.Context) (listed Documents, err error) {
+func (c *Client) List(ctx context.Context) (listed share.Documents, err error) {
 	return listed, c.do(ctx, http.MethodGet, "", nil, &listed)
 }
 
