@@ -308,15 +308,22 @@ func (c *Cluster) warnOfUnservedRules() {
 		group, _, _ := strings.Cut(resources[n].Ref(), "/")
 		served[group+"/"+resources[n].Resource] = true
 	}
-	c.redactionRules.mu.Lock()
-	defer c.redactionRules.mu.Unlock()
 	for _, kind := range c.redactionRules.Resources() {
-		if !served[kind] && !c.redactionRules.warned[kind] {
-			if c.redactionRules.warned == nil {
-				c.redactionRules.warned = make(map[string]bool)
-			}
-			c.redactionRules.warned[kind] = true
+		if !served[kind] && c.redactionRules.isFirstWarning(kind) {
 			c.log.Warn("--redact has a rule for a resource that the cluster does not serve", "resource", kind)
 		}
 	}
+}
+
+func (r *redactionRules) isFirstWarning(kind string) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.warned[kind] {
+		return false
+	}
+	if r.warned == nil {
+		r.warned = make(map[string]bool)
+	}
+	r.warned[kind] = true
+	return true
 }
