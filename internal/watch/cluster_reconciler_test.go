@@ -384,10 +384,10 @@ func TestReviewRateIsLimited(t *testing.T) {
 		incomplete bool
 		perSecond  int
 	}{
-		// 100 permitted namespaces every 10 s need 10 reviews per second, for all informers together. 100 denied namespaces
-		// every 30 s need 3.3 per second, for each of the 3 informers. The sum is 20, and the limit is a little higher.
-		"rules":   {false, 23},
-		"reviews": {true, 43}, // Each informer needs its own reviews: 3 * (10 + 3.3), about 40 per second.
+		// 50 permitted namespaces every 10 s need 5 reviews per second, for all informers together. 50 denied namespaces
+		// every 30 s need 1.7 per second, for each of the 3 informers. The sum is 10, and the limit is a little higher.
+		"rules":   {false, 12},
+		"reviews": {true, 22}, // Each informer needs its own reviews: 3 * (5 + 1.7), about 20 per second.
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -396,7 +396,7 @@ func TestReviewRateIsLimited(t *testing.T) {
 					server.ReportIncompleteRules()
 				}
 				var names []string
-				for n := range 100 {
+				for n := range 50 {
 					ns := fmt.Sprint("team-", n)
 					names = append(names, ns)
 					server.Set(namespaces, apitest.Item{Name: ns}, apitest.Item{Name: fmt.Sprint("closed-", n)})
@@ -420,23 +420,23 @@ func TestReviewRateIsLimited(t *testing.T) {
 					t.Errorf("got %d reviews in a minute, at most %d in 5 s; want %d a second", n, maxReviews, test.perSecond)
 				}
 				for n := range 3 {
-					server.Revoke(pods, names[n*30])
+					server.Revoke(pods, names[n*15])
 					advance(14 * time.Second)
 					for at, r := range readers {
 						r.settle()
-						if _, shown := r.rows[names[n*30]+"/p"]; shown || len(r.rows) != 99-n {
+						if _, shown := r.rows[names[n*15]+"/p"]; shown || len(r.rows) != 49-n {
 							t.Errorf(
 								"14 s after the permission for %s was revoked: reader %d has %d rows, %v",
-								names[n*30], at, len(r.rows), shown,
+								names[n*15], at, len(r.rows), shown,
 							)
 						}
 					}
 				}
-				server.Refuse(pods, names[30], 0, "")
+				server.Refuse(pods, names[15], 0, "")
 				advance(45 * time.Second)
 				for at, r := range readers {
-					if r.settle(); len(r.rows) != 98 {
-						t.Errorf("45 s after a new permission: reader %d has %d rows, want 98", at, len(r.rows))
+					if r.settle(); len(r.rows) != 48 {
+						t.Errorf("45 s after a new permission: reader %d has %d rows, want 48", at, len(r.rows))
 					}
 				}
 			})
