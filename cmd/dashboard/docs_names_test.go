@@ -37,12 +37,13 @@ func TestArchitectureContainsOnlyExistingNames(t *testing.T) {
 	_, table, _ := strings.Cut(text, "| package | purpose |")
 	table, _, _ = strings.Cut(table, "\n\n")
 	for _, name := range slices.Sorted(maps.Keys(names)) {
-		if !strings.Contains(table, "| `"+name+"` |") {
+		parent, _, _ := strings.Cut(name, "/")
+		if !strings.Contains(table, "| `"+name+"` |") && !strings.Contains(table, "| `"+parent+"/*` |") {
 			t.Errorf("ARCHITECTURE.md does not mention the package %s", name)
 		}
 	}
 	for _, row := range regexp.MustCompile("(?m)^\\| `([^`]*)` \\|").FindAllStringSubmatch(table, -1) {
-		if !names[row[1]] {
+		if !names[strings.TrimSuffix(row[1], "/*")] {
 			t.Errorf("ARCHITECTURE.md mentions %s, which is not a package", row[1])
 		}
 	}
