@@ -166,7 +166,7 @@ func limitGroups() []limitGroup {
 				"{rates.maxChanges} changes of each resource; {rates.maxCounts} counts of objects",
 			},
 			{"Changes in the snapshot of the view `changes`", "{stream.maxHistoryChanges}, about {stream.maxHistoryBytes size}"},
-			{"Health of an object", "{health.maxDetails} details; {health.maxText} bytes for each sentence"},
+			{"Health of an object", "{result.maxDetails} details; {result.maxText} bytes for each sentence"},
 			{"Run of a health script", "{script.maxInstructions} instructions, about 50 ms at most"},
 			{"Nodes of a graph of related objects", "{relations.maxNodes}"},
 			{"Resources that are searched for a graph", "{relations.maxKinds}"},

@@ -35,7 +35,7 @@ func sourceFolders() map[string]string {
 		"permit": "internal/watch/permit", "podlog": "internal/watch/podlog",
 		"namespaces": "internal/watch/namespaces", "ranking": "internal/watch/ranking",
 		"stream": "internal/watch/stream", "authz": "internal/watch/authz",
-		"health": "internal/watch/health", "script": "internal/watch/health/script", "relations": "internal/relations",
+		"result": "internal/watch/health/result", "script": "internal/watch/health/script", "relations": "internal/relations",
 		"limit": "internal/limit", "web": "internal/web", "listen": "internal/web/listen",
 		"request": "internal/web/request", "quota": "internal/web/quota",
 		"rates": "internal/watch/rates", "response": "internal/web/response", "logstream": "internal/web/logstream",

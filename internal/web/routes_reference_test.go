@@ -365,8 +365,8 @@ func TestReferenceHasTheLimits(t *testing.T) {
 		{"../watch/query", "MaxWindow = 1000", "`count` from 1 to 1,000"},
 		{"../watch/query", "maxOffset = 1 << 30", "from 0 (default) to 1,073,741,824"},
 		{"../watch/ranking", "rankingLinger = 30 * time.Second", "ranking for 30 s after its last window has ended"},
-		{"../watch/health", "maxDetails = 20", "`details` is an array of up to 20 more"},
-		{"../watch/health", "maxText = 1000", "at most 1,000 bytes and no line breaks"},
+		{"../watch/health/result", "maxDetails = 20", "`details` is an array of up to 20 more"},
+		{"../watch/health/result", "maxText = 1000", "at most 1,000 bytes and no line breaks"},
 		{"../../cmd/dashboard", "loginTimeout = 30 * time.Second", "takes more than 30 s, the previous context stays active"},
 	} {
 		t.Run(limit.source+", "+limit.want, func(t *testing.T) {

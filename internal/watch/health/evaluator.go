@@ -8,8 +8,10 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/json"
 
+	"github.com/glasshouse-project/glasshouse/internal/watch/health/kinds"
 	"github.com/glasshouse-project/glasshouse/internal/watch/health/object"
 	"github.com/glasshouse-project/glasshouse/internal/watch/health/ready"
+	"github.com/glasshouse-project/glasshouse/internal/watch/health/result"
 	"github.com/glasshouse-project/glasshouse/internal/watch/health/rules"
 	"github.com/glasshouse-project/glasshouse/internal/watch/health/script"
 	"github.com/glasshouse-project/glasshouse/internal/watch/health/symptom"
@@ -17,7 +19,7 @@ import (
 )
 
 // Evaluator determines the health of objects. For each kind, it uses the first of these that covers the kind: the rules
-// of the administrator, the rules of this package, the scripts of Argo CD, kstatus. The zero value has no rules of the
+// of the administrator, the rules of package kinds, the scripts of Argo CD, kstatus. The zero value has no rules of the
 // administrator. Any number of goroutines can use an Evaluator.
 type Evaluator struct {
 	rules        rules.Set
@@ -36,9 +38,10 @@ func (e *Evaluator) ScriptErrors() uint64 { return e.failures.Load() }
 func (e *Evaluator) Of(text []byte) Health {
 	o, err := object.Read(text)
 	if err != nil {
-		return Health{Status: Unknown, Summary: "The JSON text of the object cannot be parsed", Details: []string{}}
+		return Health{Status: result.Unknown, Summary: "The JSON text of the object cannot be parsed", Details: []string{}}
 	}
-	return e.evaluate(o, text, time.Now()).Health
+	r := e.evaluate(o, text, time.Now())
+	return Health{Status: r.Status, Summary: r.Summary, Details: r.Details}
 }
 
 // Evaluate returns the verdict on an object, given as JSON text, at the time now. changedAt is when the object last
@@ -52,21 +55,22 @@ func (e *Evaluator) Evaluate(text []byte, now, changedAt time.Time) verdict.Verd
 		return verdict.Verdict{}
 	}
 	r := e.evaluate(o, text, now)
-	return r.verdict(now, changedAt)
+	return r.Verdict(now, changedAt)
 }
 
-func (e *Evaluator) evaluate(o object.Object, text []byte, now time.Time) result {
+func (e *Evaluator) evaluate(o object.Object, text []byte, now time.Time) result.Result {
 	group, kind := o.Group(), o.Text("kind")
 	if s := e.rules.Find(group, kind); s != nil {
 		var complete map[string]any // The script can read any member, so decode all of them.
 		if err := json.Unmarshal(text, &complete); err == nil {
-			return e.runScript(s, complete, now)
+			r, _ := e.runScript(s, complete, now)
+			return r
 		}
 	}
-	compute := rulesFor(o)
+	compute := kinds.RulesFor(o)
 	if compute == nil {
 		if s := e.embedded.Find(group, kind); s != nil {
-			if r := e.runScript(s, o, now); !r.scriptFailed {
+			if r, ok := e.runScript(s, o, now); ok {
 				return r
 			}
 			// Continue after a failed script, because the general rules can often determine the status, too.
@@ -76,85 +80,86 @@ func (e *Evaluator) evaluate(o object.Object, text []byte, now time.Time) result
 	r := general.toResult(o)
 	if compute != nil {
 		r = compute(o, general.status)
-		r.hasRules = true
-		r.explainNeverObserved(o)
+		r.HasRules = true
+		explainNeverObserved(&r, o)
 	} else {
-		r.applyGeneralRules(o)
+		applyGeneralRules(&r, o)
 	}
 	general.override(o, &r)
-	r.limit()
+	r.Limit()
 	return r
 }
 
 // applyGeneralRules applies the rules for kinds that no other rule covers.
-func (r *result) applyGeneralRules(o object.Object) {
+func applyGeneralRules(r *result.Result, o object.Object) {
 	before := *r
-	if r.Status == Unknown { // kstatus found a member with an unexpected type. Other rules can still find a problem.
-		r.Status, r.Summary = Current, ""
+	if r.Status == result.Unknown {
+		// kstatus found a member with an unexpected type. Other rules can still find a problem.
+		r.Status, r.Summary = result.Current, ""
 	}
-	r.applyPhase(o)
-	r.limitProgress(o)
-	r.applySymptoms(o)
-	if before.Status == Unknown && r.Status == Current {
+	applyPhase(r, o)
+	limitProgress(r, o)
+	applySymptoms(r, o)
+	if before.Status == result.Unknown && r.Status == result.Current {
 		*r = before
 	}
 }
 
 // runScript returns the result of a script. As in Argo CD, a deletion of the object takes precedence over the result.
-func (e *Evaluator) runScript(s *script.Script, o object.Object, now time.Time) result {
+// If the script had no valid result, ok is false, and the health is unknown.
+func (e *Evaluator) runScript(s *script.Script, o object.Object, now time.Time) (r result.Result, ok bool) {
 	returned, err := e.interpreters.Run(s, o, now)
-	r := result{}
 	if err != nil {
 		e.failures.Add(1)
-		r.Status, r.Summary, r.scriptFailed = Unknown, fmt.Sprintf("The health script failed: %v", err), true
-		r.okReason = string(Unknown)
+		r.Status, r.Summary = result.Unknown, fmt.Sprintf("The health script failed: %v", err)
+		r.OKReason = string(result.Unknown)
 	} else {
 		r = toResult(returned, o)
-		r.limitProgress(o)
+		limitProgress(&r, o)
 		switch {
 		case e.rules.Find(o.Group(), o.Text("kind")) != nil:
 		case returned.Status == script.Suspended:
 			if s, ok := symptom.Failure(o); ok {
-				r.set(&s) // For example, a VirtualMachine that shall run is stopped because it cannot start.
+				set(&r, &s) // For example, a VirtualMachine that shall run is stopped because it cannot start.
 			} else {
-				r.applyStop(o)
+				applyStop(&r, o)
 			}
 		default:
-			if c := o.Explaining(returned.Message); r.severity.IsProblem() && symptom.IsInOrder(o, c) {
+			if c := o.Explaining(returned.Message); r.Severity.IsProblem() && symptom.IsInOrder(o, c) {
 				// Trust this condition. The script also requires conditions that this version of the controller does not write.
-				r.Status, r.severity, r.reason = Current, verdict.OK, ""
+				r.Status, r.Severity, r.Reason = result.Current, verdict.OK, ""
 			}
-			r.applySymptoms(o)
+			applySymptoms(&r, o)
 		}
 	}
 	if o.Has("metadata", "deletionTimestamp") {
-		kstatusResult{status: Terminating}.override(o, &r)
+		kstatusResult{status: result.Terminating}.override(o, &r)
 	}
-	r.limit()
-	return r
+	r.Limit()
+	return r, err == nil
 }
 
-func toResult(returned script.Result, o object.Object) result {
-	r := result{Health: Health{Status: Unknown, Summary: returned.Message}, reason: string(returned.Status)}
+func toResult(returned script.Result, o object.Object) result.Result {
+	r := result.Result{Status: result.Unknown, Summary: returned.Message, Reason: string(returned.Status)}
 	switch returned.Status {
 	case script.Healthy, script.Suspended:
-		r.Status, r.severity = Current, verdict.OK
+		r.Status, r.Severity = result.Current, verdict.OK
 	case script.Progressing:
-		r.Status, r.severity = InProgress, verdict.Progressing
+		r.Status, r.Severity = result.InProgress, verdict.Progressing
 	case script.Degraded:
-		r.Status, r.severity = Failed, verdict.Degraded
+		r.Status, r.Severity = result.Failed, verdict.Degraded
 		if symptom.HasFailed(o) {
-			r.severity = verdict.Failed
+			r.Severity = verdict.Failed
 		}
 	default: // Missing, Unknown, or none.
-		r.reason = ""
+		r.Reason = ""
 	}
 	if c := o.Explaining(returned.Message); c.Kind != "" {
 		if returned.Message == c.Reason { // The scripts for Flux return only the reason. Add the message, too.
 			r.Summary = c.Explanation()
 		}
-		if r.severity > verdict.OK {
-			r.reason = cmp.Or(c.Reason, r.reason)
+		if r.Severity > verdict.OK {
+			r.Reason = cmp.Or(c.Reason, r.Reason)
 		}
 	}
 	if r.Summary == "" {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/health"
+	"github.com/glasshouse-project/glasshouse/internal/watch/health/result"
 	"github.com/glasshouse-project/glasshouse/internal/watch/health/rules"
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
@@ -94,8 +95,8 @@ func TestFailedScriptGivesNoSeverity(t *testing.T) {
 				t.Errorf("got %+v, %d errors; want %+v, 1 error", got, e.ScriptErrors(), want)
 			}
 			h := e.Of(text)
-			if h.Status != health.Unknown || !strings.HasPrefix(h.Summary, "The health script failed: ") {
-				t.Errorf("got %+v, want status %s", h, health.Unknown)
+			if h.Status != result.Unknown || !strings.HasPrefix(h.Summary, "The health script failed: ") {
+				t.Errorf("got %+v, want status %s", h, result.Unknown)
 			}
 		})
 	}

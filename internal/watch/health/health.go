@@ -10,7 +10,6 @@ package health
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"time"
 
@@ -20,36 +19,20 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/health/intent"
 	"github.com/glasshouse-project/glasshouse/internal/watch/health/message"
 	"github.com/glasshouse-project/glasshouse/internal/watch/health/object"
+	"github.com/glasshouse-project/glasshouse/internal/watch/health/result"
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
-)
-
-// Status is the state of an object, in the terms of kstatus.
-type Status string
-
-// The statuses of kstatus.
-const (
-	Current     Status = "Current"    // in the desired state, as the field status shows
-	InProgress  Status = "InProgress" // changing towards the desired state
-	Failed      Status = "Failed"     // not in the desired state; a person must act
-	Terminating Status = "Terminating"
-	Unknown     Status = "Unknown" // cannot be determined from the field status
-)
-
-const (
-	maxDetails = 20
-	maxText    = 1000
 )
 
 // Health describes whether an object is healthy, and why. Sentences have no final period. They can quote text
 // from the cluster, such as the message of a condition.
 type Health struct {
-	Status  Status   `json:"status"`
-	Summary string   `json:"summary"` // one or two sentences; can be empty if Status is Current
-	Details []string `json:"details"` // further sentences, the worst first; never nil
+	Status  result.Status `json:"status"`
+	Summary string        `json:"summary"` // one or two sentences; can be empty if Status is Current
+	Details []string      `json:"details"` // further sentences, the worst first; never nil
 }
 
 type kstatusResult struct {
-	status          Status
+	status          result.Status
 	reason, message string
 }
 
@@ -57,35 +40,35 @@ type kstatusResult struct {
 func computeStatus(o object.Object) (v kstatusResult) {
 	defer func() {
 		if recover() != nil {
-			v = kstatusResult{Unknown, "", "a field has an unexpected type"}
+			v = kstatusResult{result.Unknown, "", "a field has an unexpected type"}
 		}
 	}()
-	result, err := status.Compute(&unstructured.Unstructured{Object: o})
+	computed, err := status.Compute(&unstructured.Unstructured{Object: o})
 	if err != nil {
-		return kstatusResult{Unknown, "", err.Error()}
+		return kstatusResult{result.Unknown, "", err.Error()}
 	}
-	v = kstatusResult{status: Status(result.Status), message: result.Message}
-	if len(result.Conditions) > 0 {
-		v.reason = result.Conditions[0].Reason
+	v = kstatusResult{status: result.Status(computed.Status), message: computed.Message}
+	if len(computed.Conditions) > 0 {
+		v.reason = computed.Conditions[0].Reason
 	}
 	return v
 }
 
-func (k kstatusResult) toResult(o object.Object) result {
-	h := result{Health: Health{Status: k.status}, reason: k.reason}
+func (k kstatusResult) toResult(o object.Object) result.Result {
+	h := result.Result{Status: k.status, Reason: k.reason}
 	ready := o.Condition("Ready")
 	switch {
 	case k.generalSummary(o) != "":
-	case k.status == Unknown:
+	case k.status == result.Unknown:
 		h.Summary = "The status cannot be read: " + k.message
-	case k.status == Failed:
+	case k.status == result.Failed:
 		h.Summary = "Stalled: " + message.Join(k.reason, k.message)
-	case k.status == InProgress && o.Condition("Reconciling").Is("True"):
+	case k.status == result.InProgress && o.Condition("Reconciling").Is("True"):
 		h.Summary = "Reconciling: " + message.Join(k.reason, k.message)
-	case k.status == InProgress:
+	case k.status == result.InProgress:
 		h.Summary = "Not ready: " + message.Join(k.reason, k.message)
 		if c := o.ConditionNamedBy(k.message); c.Kind != "" {
-			h.Summary, h.reason = "Not ready: "+c.Kind+": "+c.Explanation(), cmp.Or(c.Reason, h.reason)
+			h.Summary, h.Reason = "Not ready: "+c.Kind+": "+c.Explanation(), cmp.Or(c.Reason, h.Reason)
 		}
 	case ready.Is("True"):
 		h.Summary = "Ready"
@@ -99,7 +82,7 @@ func (k kstatusResult) toResult(o object.Object) result {
 // generalSummary returns a sentence about a deletion or about a controller that has not observed the object, or "".
 func (k kstatusResult) generalSummary(o object.Object) string {
 	switch {
-	case k.status == Terminating:
+	case k.status == result.Terminating:
 		return intent.Deletion(o)
 	case k.reason == "LatestGenerationNotObserved" && o.Condition("Progressing").Reason == "ReplicaSetCreateError":
 		// kube-controller-manager does not update observedGeneration if it cannot create a ReplicaSet.
@@ -111,7 +94,7 @@ func (k kstatusResult) generalSummary(o object.Object) string {
 	return ""
 }
 
-func (k kstatusResult) override(o object.Object, h *result) {
+func (k kstatusResult) override(o object.Object, h *result.Result) {
 	general := k.generalSummary(o)
 	if general == "" {
 		return
@@ -119,28 +102,16 @@ func (k kstatusResult) override(o object.Object, h *result) {
 	if h.Summary != "" {
 		h.Details = slices.Insert(h.Details, 0, h.Summary)
 	}
-	h.Status, h.Summary, h.severity = k.status, general, verdict.None
-	h.reason, h.overdueReason, h.overdueSummary = k.reason, "", ""
+	h.Status, h.Summary, h.Severity = k.status, general, verdict.None
+	h.Reason, h.OverdueReason, h.OverdueSummary = k.reason, "", ""
 	switch {
-	case k.status == Terminating:
-		h.reason = string(Terminating)
-		h.progress(o.Time("metadata", "deletionTimestamp"), verdict.Degraded)
-		h.explainDeletion(o)
-	case h.hasRules:
-		h.setUnobserved(o, time.Time{}, max(h.overdue, verdict.Degraded))
-	case h.promised > 0: // A custom resource.
-		h.explainUnobserved(o)
+	case k.status == result.Terminating:
+		h.Reason = string(result.Terminating)
+		h.Progress(o.Time("metadata", "deletionTimestamp"), verdict.Degraded)
+		explainDeletion(h, o)
+	case h.HasRules:
+		h.SetUnobserved(o, time.Time{}, max(h.Overdue, verdict.Degraded))
+	case h.Promised > 0: // A custom resource.
+		explainUnobserved(h, o)
 	}
-}
-
-func (h *Health) limit() {
-	h.Summary = message.Line(h.Summary, maxText)
-	if more := len(h.Details) - maxDetails; more > 0 {
-		h.Details = append(h.Details[:maxDetails-1], fmt.Sprintf("%d more", more+1))
-	}
-	details := make([]string, len(h.Details))
-	for i, detail := range h.Details {
-		details[i] = message.Line(detail, maxText)
-	}
-	h.Details = details
 }

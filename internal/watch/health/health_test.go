@@ -17,6 +17,7 @@ import (
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/health"
 	"github.com/glasshouse-project/glasshouse/internal/watch/health/onset"
+	"github.com/glasshouse-project/glasshouse/internal/watch/health/result"
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
@@ -76,7 +77,7 @@ func fixtures(tb testing.TB) (out []fixture) {
 // an object has a limited size. The server sends the health together with the object, and again whenever the health has
 // changed.
 func TestFixturesHaveExpectedHealth(t *testing.T) {
-	seen := map[string][]health.Status{}
+	seen := map[string][]result.Status{}
 	for _, f := range fixtures(t) {
 		got := evaluator.Of(f.object)
 		if !reflect.DeepEqual(got, f.want) {
@@ -173,7 +174,7 @@ func TestUnusualTextsAreEvaluatedInLinearTime(t *testing.T) {
 					break
 				}
 			}
-			if h.Summary != "" || h.Status != health.Current {
+			if h.Summary != "" || h.Status != result.Current {
 				checkSentence(t, h.Summary)
 			}
 		})
@@ -190,14 +191,14 @@ func FuzzHealthOfArbitraryObject(f *testing.F) {
 	for _, fixture := range fixtures(f) {
 		f.Add(fixture.object)
 	}
-	statuses := []health.Status{health.Current, health.InProgress, health.Failed, health.Terminating, health.Unknown}
+	statuses := []result.Status{result.Current, result.InProgress, result.Failed, result.Terminating, result.Unknown}
 	f.Fuzz(func(t *testing.T, text []byte) {
 		h := evaluator.Of(text)
 		if !slices.Contains(statuses, h.Status) || len(h.Details) > 20 || h.Details == nil {
 			t.Errorf("got an invalid health %q", h)
 		}
 		sentences := h.Details
-		if h.Summary != "" || h.Status != health.Current {
+		if h.Summary != "" || h.Status != result.Current {
 			sentences = append(sentences, h.Summary)
 		}
 		for _, sentence := range sentences {

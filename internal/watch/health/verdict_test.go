@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/glasshouse-project/glasshouse/internal/watch/health"
+	"github.com/glasshouse-project/glasshouse/internal/watch/health/result"
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
@@ -35,7 +35,7 @@ func TestVerdictsDependOnlyOnObjectAndTime(t *testing.T) {
 				t.Errorf("OverdueAt is %v, but the verdict after it is %s, %s", got.OverdueAt, later.Severity, later.Reason)
 			}
 			f.wantVerdict.checkOverdue(t, f.object, &later)
-			if want.Severity <= verdict.OK != (f.want.Status == health.Current) && f.want.Status != health.Unknown {
+			if want.Severity <= verdict.OK != (f.want.Status == result.Current) && f.want.Status != result.Unknown {
 				t.Errorf("the status %s does not agree with the severity %s", f.want.Status, want.Severity)
 			}
 		})

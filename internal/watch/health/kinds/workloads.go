@@ -1,10 +1,11 @@
-package health
+package kinds
 
 import (
 	"fmt"
 	"time"
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/health/object"
+	"github.com/glasshouse-project/glasshouse/internal/watch/health/result"
 	"github.com/glasshouse-project/glasshouse/internal/watch/health/symptom"
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
@@ -33,101 +34,101 @@ func (r *reasons) addReplicas(o object.Object, desired, ready int64) {
 }
 
 // addFailure adds the reason and returns Failed if the condition ReplicaFailure is True. Otherwise, it returns status.
-func (r *reasons) addFailure(failure object.Condition, status Status) Status {
+func (r *reasons) addFailure(failure object.Condition, status result.Status) result.Status {
 	if !failure.Is("True") {
 		return status
 	}
 	r.add(true, "%s", symptom.PodFailure(failure))
-	return Failed
+	return result.Failed
 }
 
 // readiness returns a workload's health. If the numbers do not explain the status, the summary includes the first of
 // the details.
-func readiness(status Status, ready, desired int64, noun string, details reasons) result {
-	h := result{Health: Health{Status: status, Summary: ratioText(ready, desired, noun, "ready"), Details: details}}
+func readiness(status result.Status, ready, desired int64, noun string, details reasons) result.Result {
+	h := result.Result{Status: status, Summary: ratioText(ready, desired, noun, "ready"), Details: details}
 	if desired == 0 && ready == 0 {
 		h.Summary = fmt.Sprintf("No %s desired", noun)
 	}
-	if status == InProgress {
-		h.reason = "Progressing"
+	if status == result.InProgress {
+		h.Reason = "Progressing"
 		overdue := verdict.Degraded
 		if ready == 0 && desired > 0 {
 			overdue = verdict.Failed
 		}
-		h.progress(time.Time{}, overdue)
+		h.Progress(time.Time{}, overdue)
 	}
-	if len(details) > 0 && (status == Failed || status == InProgress && ready >= desired) {
+	if len(details) > 0 && (status == result.Failed || status == result.InProgress && ready >= desired) {
 		h.Summary += ". " + details[0]
 		h.Details = details[1:]
 	}
 	return h
 }
 
-func deployment(o object.Object, status Status) result {
+func deployment(o object.Object, status result.Status) result.Result {
 	desired, ready := o.CountOr(1, "spec", "replicas"), o.Count("status", "readyReplicas")
 	updated, isPaused := o.Count("status", "updatedReplicas"), o.Flag("spec", "paused")
 	progressing, failure := o.Condition("Progressing"), o.Condition("ReplicaFailure")
 	var details reasons
 	if progressing.Is("False") {
-		status = Failed
+		status = result.Failed
 		details.add(true, "Rollout stalled: %s", progressing.Explanation())
 	}
 	status = details.addFailure(failure, status)
 	isNew := o.Count("status", "replicas") == 0 && o.Has("status", "observedGeneration")
-	if isPaused && status == InProgress && (ready >= desired || isNew) {
-		status = Current // Nothing happens until the Deployment is resumed.
+	if isPaused && status == result.InProgress && (ready >= desired || isNew) {
+		status = result.Current // Nothing happens until the Deployment is resumed.
 	}
 	// Without updated replicas, the pods keep their previous template until the Deployment is resumed.
-	isWaiting := isPaused && status != Current && updated == 0 && desired > 0 && !failure.Is("True")
+	isWaiting := isPaused && status != result.Current && updated == 0 && desired > 0 && !failure.Is("True")
 	details.add(isPaused && !isWaiting, paused)
 	details.add(updated < desired, "%d of %d replicas updated", updated, desired)
 	details.addReplicas(o, desired, ready)
 	r := readiness(status, ready, desired, "replicas", details)
 	switch {
 	case failure.Is("True"):
-		r.reason = failure.Reason
+		r.Reason = failure.Reason
 	case isWaiting:
-		r.reason, r.Summary = "DeploymentPaused", paused+". "+r.Summary
+		r.Reason, r.Summary = "DeploymentPaused", paused+". "+r.Summary
 	case progressing.Is("False"):
-		r.reason = progressing.Reason
-	case status != InProgress:
+		r.Reason = progressing.Reason
+	case status != result.InProgress:
 	case progressing.Reason == "NewReplicaSetAvailable" && ready < desired:
 		// The rollout was completed, so all replicas were ready at that time. Its deadline does not apply to replicas that
 		// became unready later.
-		r.reason, r.severity = "MinimumReplicasUnavailable", verdict.Degraded
+		r.Reason, r.Severity = "MinimumReplicasUnavailable", verdict.Degraded
 		if ready == 0 {
-			r.severity = verdict.Failed
+			r.Severity = verdict.Failed
 		}
 	case progressing.Is("True") && progressing.Reason == "NewReplicaSetAvailable":
-		r.reason = progressing.Reason
-		r.promised += o.Seconds("spec", "minReadySeconds")
+		r.Reason = progressing.Reason
+		r.Promised += o.Seconds("spec", "minReadySeconds")
 	case progressing.Is("True"):
-		r.reason = progressing.Reason
-		r.limitRollout(o, progressing)
+		r.Reason = progressing.Reason
+		limitRollout(&r, o, progressing)
 	}
 	return r
 }
 
 // limitRollout makes a rollout overdue if its deadline has passed, but its controller has not reported this.
-func (r *result) limitRollout(o object.Object, progressing object.Condition) {
+func limitRollout(r *result.Result, o object.Object, progressing object.Condition) {
 	deadline := o.Seconds("spec", "progressDeadlineSeconds")
 	if deadline == 0 {
-		deadline = settleTime // The default of the API server.
+		deadline = result.SettleTime // The default of the API server.
 	}
-	r.startedAt, r.promised = progressing.UpdatedAt, deadline+reportTime
-	r.overdueReason = "ProgressDeadlineExceeded"
-	r.overdueSummary = fmt.Sprintf(
+	r.StartedAt, r.Promised = progressing.UpdatedAt, deadline+reportTime
+	r.OverdueReason = "ProgressDeadlineExceeded"
+	r.OverdueSummary = fmt.Sprintf(
 		"%s. The progress deadline of %s was exceeded, but no controller has reported this: %s might not be running",
-		r.Summary, deadline, controllerManager,
+		r.Summary, deadline, result.ControllerManager,
 	)
 }
 
 // replicaSet returns the health of a ReplicaSet or ReplicationController. kstatus has no rules for
 // ReplicationControllers.
-func replicaSet(o object.Object, status Status) result {
+func replicaSet(o object.Object, status result.Status) result.Result {
 	desired, ready := o.CountOr(1, "spec", "replicas"), o.Count("status", "readyReplicas")
-	if status == Current && ready < desired {
-		status = InProgress
+	if status == result.Current && ready < desired {
+		status = result.InProgress
 	}
 	var details reasons
 	failure := o.Condition("ReplicaFailure")
@@ -135,17 +136,17 @@ func replicaSet(o object.Object, status Status) result {
 	details.addReplicas(o, desired, ready)
 	r := readiness(status, ready, desired, "replicas", details)
 	if failure.Is("True") {
-		r.reason = failure.Reason
+		r.Reason = failure.Reason
 	}
 	return r
 }
 
 // statefulSet returns InProgress while replicas are not ready, even for the update strategy OnDelete, for which kstatus
 // always reports Current.
-func statefulSet(o object.Object, status Status) result {
+func statefulSet(o object.Object, status result.Status) result.Result {
 	desired, ready := o.CountOr(1, "spec", "replicas"), o.Count("status", "readyReplicas")
-	if status == Current && ready < desired {
-		status = InProgress
+	if status == result.Current && ready < desired {
+		status = result.InProgress
 	}
 	var details reasons
 	partition := o.Count("spec", "updateStrategy", "rollingUpdate", "partition")
@@ -167,12 +168,12 @@ func statefulSet(o object.Object, status Status) result {
 
 // daemonSet ignores outdated pods for the strategy OnDelete. kstatus waits for their update, which requires a manual
 // deletion.
-func daemonSet(o object.Object, status Status) result {
+func daemonSet(o object.Object, status result.Status) result.Result {
 	desired, ready := o.Count("status", "desiredNumberScheduled"), o.Count("status", "numberReady")
 	isOnDelete := o.Text("spec", "updateStrategy", "type") == "OnDelete"
-	if isOnDelete && status == InProgress && min(ready, o.Count("status", "numberAvailable")) >= desired &&
+	if isOnDelete && status == result.InProgress && min(ready, o.Count("status", "numberAvailable")) >= desired &&
 		o.Has("status", "desiredNumberScheduled") {
-		status = Current
+		status = result.Current
 	}
 	scheduled, misscheduled := o.Count("status", "currentNumberScheduled"), o.Count("status", "numberMisscheduled")
 	updated, available := o.Count("status", "updatedNumberScheduled"), o.Count("status", "numberAvailable")

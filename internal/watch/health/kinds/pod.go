@@ -1,4 +1,4 @@
-package health
+package kinds
 
 import (
 	"cmp"
@@ -10,14 +10,15 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/health/container"
 	"github.com/glasshouse-project/glasshouse/internal/watch/health/message"
 	"github.com/glasshouse-project/glasshouse/internal/watch/health/object"
+	"github.com/glasshouse-project/glasshouse/internal/watch/health/result"
 	"github.com/glasshouse-project/glasshouse/internal/watch/health/symptom"
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
 // pod does not use the status of kstatus, which is Current for failed pods, and depends on time for unschedulable pods.
-func pod(o object.Object, _ Status) result {
+func pod(o object.Object, _ result.Status) result.Result {
 	containers := container.Of(o)
-	h := result{Health: Health{Status: InProgress}}
+	h := result.Result{Status: result.InProgress}
 	var worst *container.Container
 	for i := range containers {
 		if containers[i].HasFailed() && worst == nil {
@@ -28,39 +29,39 @@ func pod(o object.Object, _ Status) result {
 	phase := o.Text("status", "phase")
 	switch {
 	case phase == "Succeeded":
-		h.Status, h.Summary = Current, "Completed"
+		h.Status, h.Summary = result.Current, "Completed"
 	case phase == "Failed" && worst != nil && o.Text("status", "reason") == "":
-		h.Status, h.Summary, h.reason = Failed, "Failed: "+worst.Sentence(), worst.Reason()
+		h.Status, h.Summary, h.Reason = result.Failed, "Failed: "+worst.Sentence(), worst.Reason()
 	case phase == "Failed" && o.Text("status", "reason") == "Evicted":
-		h.Status, h.reason, worst = Failed, "Evicted", nil
+		h.Status, h.Reason, worst = result.Failed, "Evicted", nil
 		h.Summary = "Failed: " + message.Join("Evicted", message.Eviction(o.Text("status", "message")))
 	case phase == "Failed":
-		h.reason = cmp.Or(o.Text("status", "reason"), "Failed")
+		h.Reason = cmp.Or(o.Text("status", "reason"), "Failed")
 		h.Status, h.Summary, worst =
-			Failed, "Failed: "+message.Join(o.Text("status", "reason"), o.Text("status", "message")), nil
+			result.Failed, "Failed: "+message.Join(o.Text("status", "reason"), o.Text("status", "message")), nil
 	case phase == "Unknown":
-		h.reason = cmp.Or(o.Text("status", "reason"), "Unknown")
+		h.Reason = cmp.Or(o.Text("status", "reason"), "Unknown")
 		h.Status, h.Summary, worst =
-			Unknown, "Unknown: "+message.Join(o.Text("status", "reason"), o.Text("status", "message")), nil
+			result.Unknown, "Unknown: "+message.Join(o.Text("status", "reason"), o.Text("status", "message")), nil
 	case worst != nil:
-		h.Status, h.Summary, h.reason = Failed, message.Capital(worst.Sentence()), worst.Reason()
+		h.Status, h.Summary, h.Reason = result.Failed, message.Capital(worst.Sentence()), worst.Reason()
 		if text := worst.StopText(); text != "" {
 			h.Details = append(h.Details, text)
 		}
 	case scheduled.Is("False") && scheduled.Reason == "SchedulingGated":
 		h.Summary = "Not scheduled, waiting for scheduling gates: " + strings.Join(builtin.Gates(o), ", ")
-		h.reason = scheduled.Reason
-		h.progress(o.Created(), verdict.Degraded)
+		h.Reason = scheduled.Reason
+		h.Progress(o.Created(), verdict.Degraded)
 	case scheduled.Is("False"):
-		h.setUnschedulable(o, scheduled)
+		setUnschedulable(&h, o, scheduled)
 	case o.Text("spec", "nodeName") == "":
-		h.Summary, h.reason = "Waiting to be scheduled", "Pending"
+		h.Summary, h.Reason = "Waiting to be scheduled", "Pending"
 		if name := o.Text("spec", "schedulerName"); name != "" && name != defaultScheduler {
 			h.Summary = "Waiting for the scheduler " + name
 		}
-		h.progress(o.Created(), verdict.Failed)
+		h.Progress(o.Created(), verdict.Failed)
 	default:
-		h.setRunning(containers, ready, o)
+		setRunning(&h, containers, ready, o)
 	}
 	for i := range containers {
 		if sentence := containers[i].Sentence(); sentence != "" && &containers[i] != worst {
@@ -78,17 +79,17 @@ const defaultScheduler = "default-scheduler"
 
 // setUnschedulable sets the health of a pod that the scheduler rejected. The pod is not failed at once, because a
 // cluster autoscaler or a pod that ends can make room.
-func (r *result) setUnschedulable(o object.Object, scheduled object.Condition) {
-	r.reason = scheduled.Reason
+func setUnschedulable(r *result.Result, o object.Object, scheduled object.Condition) {
+	r.Reason = scheduled.Reason
 	r.Summary = scheduled.Explanation()
 	if short := message.Unschedulable(scheduled.Message); short != "" {
 		r.Summary, r.Details = short, append(r.Details, "Scheduler: "+scheduled.Message)
 	}
-	r.progress(cmp.Or(scheduled.ChangedAt, o.Created()), verdict.Failed)
+	r.Progress(cmp.Or(scheduled.ChangedAt, o.Created()), verdict.Failed)
 }
 
 // setRunning sets the health of a pod that is on a node and has no failed container.
-func (r *result) setRunning(all []container.Container, ready object.Condition, o object.Object) {
+func setRunning(r *result.Result, all []container.Container, ready object.Condition, o object.Object) {
 	var startedAt time.Time // The start of the newest container that is not ready.
 	creating := true
 	probes := ""       // Why the first running container is not ready.
@@ -116,19 +117,19 @@ func (r *result) setRunning(all []container.Container, ready object.Condition, o
 		}
 	}
 	summary := fmt.Sprintf("%d/%d containers ready", readyCount, total)
-	r.Status, r.Summary, r.reason = InProgress, summary, "NotReady"
-	r.progress(ready.ChangedAt, verdict.Failed)
+	r.Status, r.Summary, r.Reason = result.InProgress, summary, "NotReady"
+	r.Progress(ready.ChangedAt, verdict.Failed)
 	switch {
 	case ready.Is("True"):
-		r.Status, r.reason, r.promised = Current, "", 0
-		r.restarts, r.restartsUntil = container.Restarts(all, o.Created(), settleTime)
+		r.Status, r.Reason, r.Promised = result.Current, "", 0
+		r.Restarts, r.RestartsUntil = container.Restarts(all, o.Created(), result.SettleTime)
 		if s, ok := symptom.Resize(o); ok { // A pending resize is a problem only later: another pod can end and make room.
-			r.startedAt, r.promised, r.overdue = s.Since, settleTime, verdict.Degraded
-			r.overdueReason, r.overdueSummary = s.Reason, s.Sentence
+			r.StartedAt, r.Promised, r.Overdue = s.Since, result.SettleTime, verdict.Degraded
+			r.OverdueReason, r.OverdueSummary = s.Reason, s.Sentence
 		}
 	case finished < initCount:
 		r.Summary = fmt.Sprintf("Initializing: %d of %d init containers finished%s", finished, initCount, initializing)
-		r.reason, r.overdue = "PodInitializing", verdict.Degraded
+		r.Reason, r.Overdue = "PodInitializing", verdict.Degraded
 	case readyCount == total && total > 0:
 		why := ready.Explanation()
 		if ready.Reason == "" && ready.Message == "" {
@@ -136,28 +137,28 @@ func (r *result) setRunning(all []container.Container, ready object.Condition, o
 			why = "node " + o.Text("spec", "nodeName") + " is probably not reporting"
 		}
 		r.Summary += ", but pod is not Ready: " + why
-		r.reason = cmp.Or(ready.Reason, "NotReady")
-		r.progress(ready.ChangedAt, verdict.Degraded)
+		r.Reason = cmp.Or(ready.Reason, "NotReady")
+		r.Progress(ready.ChangedAt, verdict.Degraded)
 	case creating:
-		r.reason = "ContainerCreating"
+		r.Reason = "ContainerCreating"
 	default:
-		r.setUnready(all, startedAt, probes, o.Text("spec", "restartPolicy"))
+		setUnready(r, all, startedAt, probes, o.Text("spec", "restartPolicy"))
 	}
 }
 
 // setUnready sets when a pod with an unready container is overdue, and why. If the container started a long time ago,
 // the pod is overdue at once.
-func (r *result) setUnready(all []container.Container, startedAt time.Time, probes, restartPolicy string) {
+func setUnready(r *result.Result, all []container.Container, startedAt time.Time, probes, restartPolicy string) {
 	runsOn, completedAt := container.RunsOn(all)
 	if runsOn != "" && (restartPolicy == "Never" || restartPolicy == "OnFailure") {
-		r.progress(latest(startedAt, completedAt), verdict.Degraded)
-		r.overdueReason, r.overdueSummary = "NotCompleted", runsOn
+		r.Progress(latest(startedAt, completedAt), verdict.Degraded)
+		r.OverdueReason, r.OverdueSummary = "NotCompleted", runsOn
 		return
 	}
-	r.progress(startedAt, verdict.Degraded)
+	r.Progress(startedAt, verdict.Degraded)
 	// A starting pod changes often, so its normal sentence is short. Only the overdue sentence names the probes.
 	if probes != "" {
-		r.overdueReason, r.overdueSummary = r.reason, r.Summary+": "+probes
+		r.OverdueReason, r.OverdueSummary = r.Reason, r.Summary+": "+probes
 	}
 }
 

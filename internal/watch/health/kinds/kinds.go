@@ -1,13 +1,25 @@
-package health
+// Package kinds contains the rules for the health of built-in kinds, and of Applications of Argo CD. A rule depends
+// only on the object and on its status according to kstatus, and not on the time. All functions are pure.
+package kinds
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/health/object"
+	"github.com/glasshouse-project/glasshouse/internal/watch/health/result"
 )
 
-// rulesFor returns the function that evaluates o, or nil if this package has no rules for its kind.
-func rulesFor(o object.Object) func(o object.Object, status Status) result {
+// serveTime is the time after which an object that a control loop handles within seconds is overdue. It is the waiting
+// time of the alerts KubePersistentVolumeErrors and KubeAggregatedAPIDown of kubernetes-mixin.
+const serveTime = 5 * time.Minute
+
+// reportTime is how late a controller can report that the deadline of an object has passed.
+const reportTime = time.Minute
+
+// RulesFor returns the function that evaluates o, or nil if this package has no rules for its kind. The function
+// receives the status of o according to kstatus.
+func RulesFor(o object.Object) func(o object.Object, status result.Status) result.Result {
 	switch o.Group() + "/" + o.Text("kind") {
 	case "/Pod":
 		return pod

@@ -1,4 +1,4 @@
-package health
+package kinds
 
 import (
 	"fmt"
@@ -8,6 +8,7 @@ import (
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/health/builtin"
 	"github.com/glasshouse-project/glasshouse/internal/watch/health/object"
+	"github.com/glasshouse-project/glasshouse/internal/watch/health/result"
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
@@ -21,47 +22,47 @@ const mismatchTolerance = 15 * time.Minute
 
 // horizontalPodAutoscaler returns Failed if the autoscaler cannot scale or read its metrics. kstatus has no rules for
 // this kind.
-func horizontalPodAutoscaler(o object.Object, _ Status) result {
+func horizontalPodAutoscaler(o object.Object, _ result.Status) result.Result {
 	current, desired := o.Count("status", "currentReplicas"), o.Count("status", "desiredReplicas")
 	least, most := o.CountOr(1, "spec", "minReplicas"), o.Count("spec", "maxReplicas")
-	h := result{Health: Health{Status: Current, Summary: fmt.Sprintf(
+	h := result.Result{Status: result.Current, Summary: fmt.Sprintf(
 		"%s (min %d, max %d)", counted(current, "replica"), least, most,
-	)}}
+	)}
 	able, active, limited := o.Condition("AbleToScale"), o.Condition("ScalingActive"), o.Condition("ScalingLimited")
 	if desired != current && active.Is("True") { // without metrics, desiredReplicas is not known
-		h.Status, h.reason = InProgress, "Scaling"
+		h.Status, h.Reason = result.InProgress, "Scaling"
 		h.Details = append(h.Details, counted(desired, "replica")+" desired")
 	}
-	override := func(status Status, reason, summary string) {
+	override := func(status result.Status, reason, summary string) {
 		h.Details = append([]string{h.Summary}, h.Details...)
-		h.Status, h.reason, h.Summary = status, reason, summary
+		h.Status, h.Reason, h.Summary = status, reason, summary
 	}
 	switch {
 	case able.Is("False") && !strings.HasPrefix(able.Reason, "Backoff"):
-		override(Failed, able.Reason, "Cannot scale: "+builtin.ScaleTarget(o, able))
-		h.allowStart(o)
+		override(result.Failed, able.Reason, "Cannot scale: "+builtin.ScaleTarget(o, able))
+		allowStart(&h, o)
 	case active.Reason == "ScalingDisabled":
-		override(Current, "", "Disabled: target is scaled to zero")
+		override(result.Current, "", "Disabled: target is scaled to zero")
 	case active.Is("False"):
-		override(Failed, active.Reason, builtin.Metrics(active))
+		override(result.Failed, active.Reason, builtin.Metrics(active))
 		if !builtin.HasNoMetricsAPI(active) {
-			h.allowStart(o)
+			allowStart(&h, o)
 		}
 	case able.Status == "" && active.Status == "":
-		override(InProgress, "NotObserved", "Controller has not observed the latest spec yet")
-		h.setUnobserved(o, o.Created(), verdict.Degraded)
+		override(result.InProgress, "NotObserved", "Controller has not observed the latest spec yet")
+		h.SetUnobserved(o, o.Created(), verdict.Degraded)
 	case limited.Is("True") && limited.Reason == "TooManyReplicas" && current >= most && least < most:
-		h.startedAt, h.promised, h.overdue = limited.ChangedAt, limitTolerance, verdict.Degraded
-		h.overdueReason = limited.Reason
-		h.overdueSummary = fmt.Sprintf("At its maximum of %s, and its metrics require more", counted(most, "replica"))
-	case h.Status == InProgress:
+		h.StartedAt, h.Promised, h.Overdue = limited.ChangedAt, limitTolerance, verdict.Degraded
+		h.OverdueReason = limited.Reason
+		h.OverdueSummary = fmt.Sprintf("At its maximum of %s, and its metrics require more", counted(most, "replica"))
+	case h.Status == result.InProgress:
 		h.Summary, h.Details = fmt.Sprintf(
 			"Scaling from %d to %s (min %d, max %d)", current, counted(desired, "replica"), least, most,
 		), nil
-		h.progress(o.Time("status", "lastScaleTime"), verdict.Degraded)
-		h.promised = mismatchTolerance
-		h.explainOverdue("Target not scaled to the desired "+counted(desired, "replica"),
-			controllerManager+" might not be running")
+		h.Progress(o.Time("status", "lastScaleTime"), verdict.Degraded)
+		h.Promised = mismatchTolerance
+		h.ExplainOverdue("Target not scaled to the desired "+counted(desired, "replica"),
+			result.ControllerManager+" might not be running")
 	}
 	if limited.Is("True") {
 		h.Details = append(h.Details, "Limited: "+limited.Explanation())
@@ -69,19 +70,19 @@ func horizontalPodAutoscaler(o object.Object, _ Status) result {
 	return h
 }
 
-// allowStart replaces the status Failed by InProgress until settleTime after the creation of the object. For example,
-// the target of a new autoscaler possibly has no metrics yet.
-func (r *result) allowStart(o object.Object) {
+// allowStart replaces the status Failed by InProgress until result.SettleTime after the creation of the object. For
+// example, the target of a new autoscaler possibly has no metrics yet.
+func allowStart(r *result.Result, o object.Object) {
 	if created := o.Created(); !created.IsZero() {
-		r.Status = InProgress
-		r.progress(created, verdict.Failed)
+		r.Status = result.InProgress
+		r.Progress(created, verdict.Failed)
 	}
 }
 
-func podDisruptionBudget(o object.Object, status Status) result {
+func podDisruptionBudget(o object.Object, status result.Status) result.Result {
 	allowed, expected := o.Count("status", "disruptionsAllowed"), o.Count("status", "expectedPods")
 	healthy, required := o.Count("status", "currentHealthy"), o.Count("status", "desiredHealthy")
-	h := result{Health: Health{Status: status, Summary: counted(allowed, "disruption") + " allowed"}}
+	h := result.Result{Status: status, Summary: counted(allowed, "disruption") + " allowed"}
 	h.Details = []string{
 		ratioText(healthy, expected, "pods", fmt.Sprintf("healthy (%d required)", required)),
 	}
@@ -91,17 +92,17 @@ func podDisruptionBudget(o object.Object, status Status) result {
 	switch {
 	case failed >= 0:
 		c := o.Conditions()[failed]
-		h.Status, h.Summary, h.reason = Failed, "Allowed disruptions cannot be computed: "+c.Explanation(), c.Reason
-		h.severity = verdict.Degraded // The budget blocks evictions, but its pods run.
+		h.Status, h.Summary, h.Reason = result.Failed, "Allowed disruptions cannot be computed: "+c.Explanation(), c.Reason
+		h.Severity = verdict.Degraded // The budget blocks evictions, but its pods run.
 	// The API server sets all counts of a new budget to 0, before the controller observes it.
 	case o.IsNeverObserved() || !o.Has("status", "expectedPods"):
-		h.Status, h.Summary, h.Details = InProgress, "Controller has not observed the latest spec yet", nil
-		h.reason = "NotObserved"
-		h.setUnobserved(o, o.Created(), verdict.Degraded)
+		h.Status, h.Summary, h.Details = result.InProgress, "Controller has not observed the latest spec yet", nil
+		h.Reason = "NotObserved"
+		h.SetUnobserved(o, o.Created(), verdict.Degraded)
 	case healthy < required && expected > 0 && allowed == 0:
-		h.Status, h.Details, h.reason = InProgress, nil, "TooFewHealthyPods"
+		h.Status, h.Details, h.Reason = result.InProgress, nil, "TooFewHealthyPods"
 		h.Summary = "Blocks evictions: " + ratioText(healthy, expected, "pods", fmt.Sprintf("healthy, %d required", required))
-		h.progress(time.Time{}, verdict.Degraded) // No problem at once: after a restart, pods are unready for a short time.
+		h.Progress(time.Time{}, verdict.Degraded) // No problem at once: after a restart, pods are unready for a short time.
 	case allowed == 0:
 		h.Summary = "No disruptions allowed"
 	}

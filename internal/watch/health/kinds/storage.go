@@ -1,4 +1,4 @@
-package health
+package kinds
 
 import (
 	"cmp"
@@ -7,11 +7,12 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/health/builtin"
 	"github.com/glasshouse-project/glasshouse/internal/watch/health/message"
 	"github.com/glasshouse-project/glasshouse/internal/watch/health/object"
+	"github.com/glasshouse-project/glasshouse/internal/watch/health/result"
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
-func persistentVolumeClaim(o object.Object, status Status) result {
-	h := result{Health: Health{Status: status}}
+func persistentVolumeClaim(o object.Object, status result.Status) result.Result {
+	h := result.Result{Status: status}
 	switch phase := o.Text("status", "phase"); phase {
 	case "Bound":
 		h.Summary = "Bound to " + o.Text("spec", "volumeName")
@@ -19,15 +20,15 @@ func persistentVolumeClaim(o object.Object, status Status) result {
 			h.Summary += ", " + size
 		}
 		if text := builtin.NotResized(o); text != "" {
-			h.progress(time.Time{}, verdict.Degraded)
-			h.reason = "NotResized"
-			h.explainOverdue(text, "the resizer of its CSI driver might not be running")
+			h.Progress(time.Time{}, verdict.Degraded)
+			h.Reason = "NotResized"
+			h.ExplainOverdue(text, "the resizer of its CSI driver might not be running")
 		}
 	case "Lost":
-		h.Status, h.Summary = Failed, "Bound volume "+o.Text("spec", "volumeName")+" is lost"
-		h.reason = "Lost"
+		h.Status, h.Summary = result.Failed, "Bound volume "+o.Text("spec", "volumeName")+" is lost"
+		h.Reason = "Lost"
 	default:
-		h.Summary, h.reason = "Waiting for a volume", "Pending"
+		h.Summary, h.Reason = "Waiting for a volume", "Pending"
 		if class := o.Text("spec", "storageClassName"); class != "" {
 			h.Summary += " (storage class " + class + ")"
 		}
@@ -36,9 +37,9 @@ func persistentVolumeClaim(o object.Object, status Status) result {
 		const annotation = "volume.kubernetes.io/storage-provisioner"
 		if provisioner := o.Text("metadata", "annotations", annotation); provisioner != "" {
 			h.Summary = "Waiting for provisioner " + provisioner + " to create a volume"
-			h.progress(time.Time{}, verdict.Failed)
+			h.Progress(time.Time{}, verdict.Failed)
 		} else {
-			h.limitBinding(o)
+			limitBinding(&h, o)
 		}
 	}
 	for _, c := range o.Conditions() {
@@ -48,13 +49,13 @@ func persistentVolumeClaim(o object.Object, status Status) result {
 			h.Details = append(h.Details, "Being modified ("+c.Kind+")"+c.Suffix())
 		case c.Kind == "FileSystemResizePending":
 			h.Details = append(h.Details, "The file system will be resized when a pod next uses the volume")
-			h.progress(c.ChangedAt, verdict.OK) // Package cause sets the severity: it knows whether a pod uses the volume.
-			h.overdueReason = c.Kind
+			h.Progress(c.ChangedAt, verdict.OK) // Package cause sets the severity: it knows whether a pod uses the volume.
+			h.OverdueReason = c.Kind
 		case c.Kind == "ControllerResizeError", c.Kind == "NodeResizeError", c.Kind == "ModifyVolumeError":
-			h.Status = Failed
+			h.Status = result.Failed
 			h.Details = append([]string{h.Summary}, h.Details...)
-			h.Summary, h.reason = "Cannot be modified ("+c.Kind+"): "+c.Explanation(), c.Kind
-			h.severity = verdict.Degraded
+			h.Summary, h.Reason = "Cannot be modified ("+c.Kind+"): "+c.Explanation(), c.Kind
+			h.Severity = verdict.Degraded
 		}
 	}
 	return h
@@ -63,20 +64,20 @@ func persistentVolumeClaim(o object.Object, status Status) result {
 // limitBinding makes a claim overdue if it is not bound in time. If the claim has a storage class but no volume name,
 // it possibly waits for a pod that uses it. In this case, limitBinding changes only the reason, and package cause,
 // which knows the class, sets the severity.
-func (r *result) limitBinding(o object.Object) {
-	r.progress(o.Created(), verdict.Progressing)
-	r.reason = "Pending"
+func limitBinding(r *result.Result, o object.Object) {
+	r.Progress(o.Created(), verdict.Progressing)
+	r.Reason = "Pending"
 	likely := "no volume matches it, its provisioner does not run, or no pod uses it yet"
 	if o.Text("spec", "storageClassName") == "" || o.Text("spec", "volumeName") != "" {
-		r.overdue, likely = verdict.Failed, "no volume matches it, or "+controllerManager+" does not run"
+		r.Overdue, likely = verdict.Failed, "no volume matches it, or "+result.ControllerManager+" does not run"
 	}
-	r.explainOverdue("Not bound", likely)
-	r.overdueReason = "NotBound"
+	r.ExplainOverdue("Not bound", likely)
+	r.OverdueReason = "NotBound"
 }
 
-func persistentVolume(o object.Object, status Status) result {
+func persistentVolume(o object.Object, status result.Status) result.Result {
 	owner := o.Text("spec", "claimRef", "namespace") + "/" + o.Text("spec", "claimRef", "name")
-	h := result{Health: Health{Status: status}}
+	h := result.Result{Status: status}
 	switch phase := o.Text("status", "phase"); phase {
 	case "Available":
 		h.Summary = "Available: not bound to a claim"
@@ -85,39 +86,39 @@ func persistentVolume(o object.Object, status Status) result {
 	case "Released":
 		h.Summary = "Released by " + owner + ", not reclaimed"
 		if o.Text("spec", "persistentVolumeReclaimPolicy") == "Delete" {
-			h.Status, h.Summary, h.reason = InProgress, "Released by "+owner+", waiting to be deleted", "Released"
-			h.progress(o.Time("status", "lastPhaseTransitionTime"), verdict.Degraded)
+			h.Status, h.Summary, h.Reason = result.InProgress, "Released by "+owner+", waiting to be deleted", "Released"
+			h.Progress(o.Time("status", "lastPhaseTransitionTime"), verdict.Degraded)
 		}
 	case "Failed":
-		h.reason = cmp.Or(o.Text("status", "reason"), "Failed")
+		h.Reason = cmp.Or(o.Text("status", "reason"), "Failed")
 		h.Status, h.Summary =
-			Failed, "Cannot be reclaimed: "+message.Join(o.Text("status", "reason"), o.Text("status", "message"))
+			result.Failed, "Cannot be reclaimed: "+message.Join(o.Text("status", "reason"), o.Text("status", "message"))
 	default:
-		h.Status, h.Summary, h.reason = InProgress, "Not available yet", "Pending"
-		h.progress(cmp.Or(o.Time("status", "lastPhaseTransitionTime"), o.Created()), verdict.Failed)
-		h.promised = serveTime
-		h.explainOverdue("Not available", controllerManager+" might not be running")
+		h.Status, h.Summary, h.Reason = result.InProgress, "Not available yet", "Pending"
+		h.Progress(cmp.Or(o.Time("status", "lastPhaseTransitionTime"), o.Created()), verdict.Failed)
+		h.Promised = serveTime
+		h.ExplainOverdue("Not available", result.ControllerManager+" might not be running")
 	}
 	return h
 }
 
 // volumeAttachment returns InProgress while a volume cannot be attached, because the attacher retries. After
-// settleTime, the severity becomes Failed.
-func volumeAttachment(o object.Object, _ Status) result {
+// result.SettleTime, the severity becomes Failed.
+func volumeAttachment(o object.Object, _ result.Status) result.Result {
 	node := o.Text("spec", "nodeName")
-	h := result{Health: Health{Status: Current, Summary: "Attached to node " + node}}
+	h := result.Result{Status: result.Current, Summary: "Attached to node " + node}
 	attach, detach := o.Text("status", "attachError", "message"), o.Text("status", "detachError", "message")
 	switch {
 	case detach != "" && o.Has("metadata", "deletionTimestamp"):
 		h.Summary = "Cannot be detached from node " + node + ": " + detach
 	case o.Flag("status", "attached"):
 	case attach != "":
-		h.Status, h.Summary, h.reason = InProgress, "Cannot be attached to node "+node+": "+attach, "AttachError"
-		h.progress(o.Created(), verdict.Failed)
+		h.Status, h.Summary, h.Reason = result.InProgress, "Cannot be attached to node "+node+": "+attach, "AttachError"
+		h.Progress(o.Created(), verdict.Failed)
 	default:
-		h.Status, h.Summary, h.reason = InProgress, "Waiting to be attached to node "+node, "NotAttached"
-		h.progress(o.Created(), verdict.Degraded)
-		h.explainOverdue("Not attached to node "+node, "attacher "+o.Text("spec", "attacher")+" might not be running")
+		h.Status, h.Summary, h.Reason = result.InProgress, "Waiting to be attached to node "+node, "NotAttached"
+		h.Progress(o.Created(), verdict.Degraded)
+		h.ExplainOverdue("Not attached to node "+node, "attacher "+o.Text("spec", "attacher")+" might not be running")
 	}
 	return h
 }
