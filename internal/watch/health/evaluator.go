@@ -3,6 +3,7 @@ package health
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -15,6 +16,7 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/health/rules"
 	"github.com/glasshouse-project/glasshouse/internal/watch/health/script"
 	"github.com/glasshouse-project/glasshouse/internal/watch/health/symptom"
+	"github.com/glasshouse-project/glasshouse/internal/watch/health/wording"
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
@@ -125,7 +127,7 @@ func (e *Evaluator) runScript(s *script.Script, o object.Object, now time.Time) 
 				applyStop(&r, o)
 			}
 		default:
-			if c := o.Explaining(returned.Message); r.Severity.IsProblem() && symptom.IsInOrder(o, c) {
+			if c := o.Explaining(returned.Message); r.Severity.IsProblem() && isInOrder(o, c) {
 				// Trust this condition. The script also requires conditions that this version of the controller does not write.
 				r.Status, r.Severity, r.Reason = result.Current, verdict.OK, ""
 			}
@@ -137,6 +139,12 @@ func (e *Evaluator) runScript(s *script.Script, o object.Object, now time.Time) 
 	}
 	r.Limit()
 	return r, err == nil
+}
+
+// isInOrder reports whether c is the condition Ready with the status True, and no condition of o is a bad state.
+func isInOrder(o object.Object, c object.Condition) bool {
+	isBad := func(c object.Condition) bool { return c.Is("True") == wording.IsBadIfTrue(c.Kind) }
+	return c.Kind == "Ready" && c.Is("True") && !slices.ContainsFunc(o.Conditions(), isBad)
 }
 
 func toResult(returned script.Result, o object.Object) result.Result {

@@ -2,11 +2,13 @@ package health
 
 import (
 	"strings"
+	"time"
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/health/intent"
 	"github.com/glasshouse-project/glasshouse/internal/watch/health/object"
 	"github.com/glasshouse-project/glasshouse/internal/watch/health/result"
 	"github.com/glasshouse-project/glasshouse/internal/watch/health/symptom"
+	"github.com/glasshouse-project/glasshouse/internal/watch/health/wording"
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
@@ -61,7 +63,7 @@ func set(r *result.Result, s *symptom.Symptom) {
 // names an error, because of which the controller does not continue. The condition Ready must be False, too.
 func applyStop(r *result.Result, o object.Object) {
 	c := o.Condition("Ready")
-	if !c.Is("False") || !symptom.NamesError(r.Summary) || symptom.HasPausedController(o) || symptom.IsEndedByPerson(o) {
+	if !c.Is("False") || !wording.NamesError(r.Summary) || symptom.HasPausedController(o) || symptom.IsEndedByPerson(o) {
 		return
 	}
 	s := symptom.Symptom{Reason: c.Reason, Sentence: r.Summary, Since: c.ChangedAt}
@@ -71,7 +73,8 @@ func applyStop(r *result.Result, o object.Object) {
 
 // applyExpiry makes a healthy object overdue when its certificate expires, or adds this time to a summary of progress.
 func applyExpiry(r *result.Result, o object.Object) {
-	expiry, text := symptom.Expiry(o)
+	expiry := o.Time("status", "notAfter")
+	text := expiry.UTC().Format(time.RFC3339)
 	switch {
 	case expiry.IsZero():
 	case r.Status == result.InProgress:

@@ -4,6 +4,7 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/health/object"
 	"github.com/glasshouse-project/glasshouse/internal/watch/health/result"
 	"github.com/glasshouse-project/glasshouse/internal/watch/health/symptom"
+	"github.com/glasshouse-project/glasshouse/internal/watch/health/wording"
 )
 
 // explainNeverObserved explains a new workload that no controller has observed: its controller is probably not running.
@@ -20,7 +21,7 @@ func explainDeletion(r *result.Result, o object.Object) {
 	failure := ""
 	switch {
 	case o.Text("kind") == "Pod":
-	case len(r.Details) > 0 && symptom.NamesError(r.Details[0]):
+	case len(r.Details) > 0 && wording.NamesError(r.Details[0]):
 		failure = r.Details[0]
 	case !r.HasRules:
 		failure = symptom.Detail(o, r.Summary)

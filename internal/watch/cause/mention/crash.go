@@ -9,7 +9,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/subject"
-	"github.com/glasshouse-project/glasshouse/internal/watch/health/symptom"
+	"github.com/glasshouse-project/glasshouse/internal/watch/health/wording"
 	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
@@ -64,7 +64,7 @@ func wrongFile(s *subject.Subject, p *corev1.Pod) *verdict.Cause {
 				case len(owners) > 0: // A controller writes the content, so the object is rarely the one to correct.
 				case n.Object != nil:
 					return &verdict.Cause{Object: neighbor.ObjectOf(&n), Sentence: text}
-				case n.Presence == neighbor.Missing && isOptional(v) && symptom.NamesMissing(text):
+				case n.Presence == neighbor.Missing && isOptional(v) && wording.NamesMissing(text):
 					return withMessage(s.Own.Sentence, s.MissingCause(&n))
 				}
 			}

@@ -9,7 +9,7 @@ import (
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/subject"
 	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
-	"github.com/glasshouse-project/glasshouse/internal/watch/health/symptom"
+	"github.com/glasshouse-project/glasshouse/internal/watch/health/wording"
 	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
 	"github.com/glasshouse-project/glasshouse/internal/watch/objectrefs"
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
@@ -33,7 +33,7 @@ func MissingAtDeletion(s *subject.Subject) *verdict.Verdict {
 	for n := range candidates {
 		c := &candidates[n]
 		isCause := subject.ContainsName(failure, c.ID.Name()) ||
-			isNeededForCleanup(c.ID.Kind.Kind) && !symptom.NamesError(failure)
+			isNeededForCleanup(c.ID.Kind.Kind) && !wording.NamesError(failure)
 		if isCause && c.Presence == neighbor.Missing && c.Resource != "" && remains(s, c.ID.Namespace()) {
 			cause := s.MissingCause(c)
 			return s.Explain(verdict.Degraded, s.Own.Reason, s.Own.Sentence+"; "+cause.Sentence, cause)

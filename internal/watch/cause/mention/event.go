@@ -12,7 +12,7 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/api"
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/subject"
 	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
-	"github.com/glasshouse-project/glasshouse/internal/watch/health/symptom"
+	"github.com/glasshouse-project/glasshouse/internal/watch/health/wording"
 	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
 	"github.com/glasshouse-project/glasshouse/internal/watch/resource"
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
@@ -36,7 +36,7 @@ func RefersToEvents(own *verdict.Verdict) bool {
 	if own.Reason != "" {
 		rest = strings.Replace(rest, own.Reason+": ", "", 1)
 	}
-	return !symptom.NamesError(failureWords.ReplaceAllString(rest, ""))
+	return !wording.NamesError(failureWords.ReplaceAllString(rest, ""))
 }
 
 // RepeatedWarning explains the subject by its newest event, if this is a repeated warning. If the event names a missing
@@ -64,7 +64,7 @@ func LastWarning(s *subject.Subject) *verdict.Verdict {
 	isCount := s.ID.Group == "apps" || s.ID.Group == "batch"
 	isVague := s.Own.Severity == verdict.Degraded || (isCount || isState) && s.Own.Severity == verdict.Failed
 	isReferral := RefersToEvents(&s.Own)
-	isSpecific := symptom.NamesError(s.Own.Sentence) && !isReferral && !isState
+	isSpecific := wording.NamesError(s.Own.Sentence) && !isReferral && !isState
 	if !isVague || isSpecific && !constantSentence.MatchString(s.Own.Sentence) {
 		return nil
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
 	"github.com/glasshouse-project/glasshouse/internal/watch/health/message"
 	"github.com/glasshouse-project/glasshouse/internal/watch/health/symptom"
+	"github.com/glasshouse-project/glasshouse/internal/watch/health/wording"
 	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
 	"github.com/glasshouse-project/glasshouse/internal/watch/objectrefs"
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
@@ -105,7 +106,7 @@ func MissingReference(s *subject.Subject, mustName bool) *verdict.Verdict {
 func needsNoMessage(s *subject.Subject, t *target) bool {
 	isKnown := t.isSure && (s.Own.Severity != verdict.None || isBare(t.by) && !hasStatus(s))
 	// The subject can create the objects of a list of names. Then they are missing because of its own error.
-	isCreated := !t.by.IsObject && symptom.NamesError(s.Own.Sentence)
+	isCreated := !t.by.IsObject && wording.NamesError(s.Own.Sentence)
 	return isKnown && !isCreated && !subject.IsComplete(&s.Neighbor)
 }
 
@@ -113,7 +114,7 @@ func needsNoMessage(s *subject.Subject, t *target) bool {
 // contains the name or the kind of the target; or it contains the name, and the subject has a problem.
 func isNamedMissing(s *subject.Subject, t *target, texts []string) bool {
 	return slices.ContainsFunc(texts, func(text string) bool {
-		isMissing := symptom.NamesMissing(text) || missingReason.MatchString(text)
+		isMissing := wording.NamesMissing(text) || missingReason.MatchString(text)
 		return namesTarget(text, t) && (isMissing || s.Own.Severity.IsProblem()) || isMissing && namesKind(text, t.ID)
 	})
 }
@@ -258,7 +259,7 @@ func messages(s *subject.Subject) (texts []string) {
 		return texts
 	}
 	for _, c := range neighbor.Conditions(s.Object, metav1.ConditionFalse) {
-		if !symptom.IsBadIfTrue(c.Type) && len(texts) < maxTexts {
+		if !wording.IsBadIfTrue(c.Type) && len(texts) < maxTexts {
 			texts = append(texts, message.Line(c.Reason+": "+c.Message, maxText))
 		}
 	}

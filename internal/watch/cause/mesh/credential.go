@@ -8,7 +8,7 @@ import (
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/subject"
 	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
-	"github.com/glasshouse-project/glasshouse/internal/watch/health/symptom"
+	"github.com/glasshouse-project/glasshouse/internal/watch/health/wording"
 	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
@@ -20,7 +20,7 @@ const maxServices = 20 * neighbor.Limit
 // the namespace of the pods that the Gateway selects, and not in the namespace of the Gateway.
 func Credential(s *subject.Subject) *verdict.Verdict {
 	text := s.Own.Reason + ": " + s.Own.Sentence
-	isMissing := symptom.NamesMissing(text) || strings.Contains(text, "NotFound")
+	isMissing := wording.NamesMissing(text) || strings.Contains(text, "NotFound")
 	if !s.Own.Severity.IsProblem() || !isMissing {
 		return nil
 	}

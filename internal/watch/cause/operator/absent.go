@@ -8,7 +8,7 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/mention"
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/subject"
 	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
-	"github.com/glasshouse-project/glasshouse/internal/watch/health/symptom"
+	"github.com/glasshouse-project/glasshouse/internal/watch/health/wording"
 	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
 	"github.com/glasshouse-project/glasshouse/internal/watch/objectrefs"
 	"github.com/glasshouse-project/glasshouse/internal/watch/resource"
@@ -20,7 +20,7 @@ var credentialWord = regexp.MustCompile(`(?i)^(?:credentials?|passwords?|tokens?
 // credentials returns the missing Secret to which a member such as credentials: {name: db} refers, if a sentence states
 // that something with the name of the member is missing. Otherwise, it returns nil.
 func credentials(s *subject.Subject, sentence string) *neighbor.Neighbor {
-	if !symptom.NamesMissing(sentence) {
+	if !wording.NamesMissing(sentence) {
 		return nil
 	}
 	for _, c := range objectrefs.Conventions(s.Text()) {

@@ -9,7 +9,7 @@ import (
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/subject"
 	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
-	"github.com/glasshouse-project/glasshouse/internal/watch/health/symptom"
+	"github.com/glasshouse-project/glasshouse/internal/watch/health/wording"
 	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
@@ -18,7 +18,7 @@ import (
 // which it is a part. A label of a related API group contains the name of this resource. For example, a user of the
 // group kafka.strimzi.io waits, and its label "strimzi.io/cluster: events" names a cluster of the same group.
 func OfLabeled(s *subject.Subject) *verdict.Verdict {
-	if !s.Own.Severity.IsProblem() || symptom.NamesError(s.Own.Sentence) || isPaused(s) {
+	if !s.Own.Severity.IsProblem() || wording.NamesError(s.Own.Sentence) || isPaused(s) {
 		return nil
 	}
 	labels := domainLabels(&s.Neighbor, s.ID.Group)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/subject"
 	"github.com/glasshouse-project/glasshouse/internal/watch/health/symptom"
+	"github.com/glasshouse-project/glasshouse/internal/watch/health/wording"
 	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
@@ -36,7 +37,7 @@ func missingTarget(s *subject.Subject) *verdict.Verdict {
 	}
 	for _, c := range neighbor.Conditions(s.Object, metav1.ConditionTrue) {
 		found := missingReason.FindStringSubmatch(c.Reason)
-		if found == nil || symptom.IsBadIfTrue(c.Type) || isPaused(s) {
+		if found == nil || wording.IsBadIfTrue(c.Type) || isPaused(s) {
 			continue
 		}
 		o := neighbor.Decode[struct {

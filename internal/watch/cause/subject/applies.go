@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
-	"github.com/glasshouse-project/glasshouse/internal/watch/health/symptom"
+	"github.com/glasshouse-project/glasshouse/internal/watch/health/wording"
 	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
 	"github.com/glasshouse-project/glasshouse/internal/watch/resource"
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
@@ -72,7 +72,7 @@ func rank(own *verdict.Verdict) int {
 	switch {
 	case !own.Severity.IsProblem():
 		return 0
-	case symptom.NamesError(own.Sentence):
+	case wording.NamesError(own.Sentence):
 		return 2
 	case waiting.MatchString(own.Sentence):
 		return 0

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/health/object"
-	"github.com/glasshouse-project/glasshouse/internal/watch/health/symptom"
+	"github.com/glasshouse-project/glasshouse/internal/watch/health/wording"
 )
 
 // StartupTaint returns the key of a taint for which IsStartupTaint returns true, or "".
@@ -30,7 +30,7 @@ func IsStartupTaint(key string) bool {
 func NodeProblems(o object.Object) (problems []string) {
 	for _, c := range o.Conditions() {
 		isPartUnready := c.Is("False") && c.Kind != "Ready" && strings.HasSuffix(c.Kind, "Ready")
-		if c.Is("True") && symptom.IsNodeProblem(c.Kind) || isPartUnready {
+		if c.Is("True") && wording.IsNodeProblem(c.Kind) || isPartUnready {
 			problems = append(problems, c.Kind+": "+c.ShortExplanation())
 		}
 	}

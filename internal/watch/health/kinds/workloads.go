@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/glasshouse-project/glasshouse/internal/watch/health/builtin"
 	"github.com/glasshouse-project/glasshouse/internal/watch/health/object"
 	"github.com/glasshouse-project/glasshouse/internal/watch/health/result"
-	"github.com/glasshouse-project/glasshouse/internal/watch/health/symptom"
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
@@ -38,7 +38,7 @@ func (r *reasons) addFailure(failure object.Condition, status result.Status) res
 	if !failure.Is("True") {
 		return status
 	}
-	r.add(true, "%s", symptom.PodFailure(failure))
+	r.add(true, "%s", builtin.PodFailure(failure))
 	return result.Failed
 }
 

@@ -9,7 +9,7 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/health/container"
 	"github.com/glasshouse-project/glasshouse/internal/watch/health/object"
 	"github.com/glasshouse-project/glasshouse/internal/watch/health/schedule"
-	"github.com/glasshouse-project/glasshouse/internal/watch/health/symptom"
+	"github.com/glasshouse-project/glasshouse/internal/watch/health/wording"
 )
 
 // Of returns when the current problem of an object began. text is the JSON text of the object. If the time is
@@ -100,7 +100,7 @@ func isUndesired(c object.Condition) bool {
 		"PIDPressure", "NetworkUnavailable", "ControllerResizeError", "NodeResizeError", "ModifyVolumeError":
 		return c.Is("True")
 	}
-	return c.Is("True") && symptom.IsNodeProblem(c.Kind)
+	return c.Is("True") && wording.IsNodeProblem(c.Kind)
 }
 
 // isCreation reports whether the problem of an object has existed since the object was started or created.

@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/glasshouse-project/glasshouse/internal/watch/health/wording"
 )
 
 // obstacleText matches a message about something that prevents the next step of an operation.
@@ -18,7 +20,7 @@ func blockedPart(status members, isOK bool) *Symptom {
 		return nil
 	}
 	for _, list := range slices.Sorted(maps.Keys(status)) {
-		if isHistory(list) || isRecord(list) {
+		if wording.IsHistory(list) || wording.IsRecord(list) {
 			continue
 		}
 		for _, item := range status.children(list) {
@@ -28,7 +30,7 @@ func blockedPart(status members, isOK bool) *Symptom {
 				continue
 			}
 			text, _ := texts[len(texts)-1].(string)
-			if NamesError(text) || obstacleText.MatchString(text) {
+			if wording.NamesError(text) || obstacleText.MatchString(text) {
 				name := cmp.Or(nameOf(item), item.text("component"), strings.TrimSuffix(list, "s"))
 				return &Symptom{Reason: word, Sentence: name + ": " + word + ": " + text, IsWaiting: true, isRecent: true}
 			}
@@ -43,5 +45,5 @@ func isProgressWord(word string) bool {
 	case "upgrading", "updating", "scaling", "restarting", "draining", "migrating", "restoring":
 		return true
 	}
-	return isWaitingWord(word)
+	return wording.IsWaitingWord(word)
 }

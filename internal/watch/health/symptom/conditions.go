@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/health/intent"
+	"github.com/glasshouse-project/glasshouse/internal/watch/health/wording"
 )
 
 // maxItems is the maximum number of items that are read from a list in a status.
@@ -60,7 +61,7 @@ func (c *condition) is(status string) bool { return c.status == status }
 
 // isBadTrue reports whether the condition is True, and its name means a bad state.
 func (c *condition) isBadTrue() bool {
-	return c.is("True") && (IsBadIfTrue(c.kind) || c.isForced()) && !c.isEndedByPerson()
+	return c.is("True") && (wording.IsBadIfTrue(c.kind) || c.isForced()) && !c.isEndedByPerson()
 }
 
 // isEndedByPerson reports whether a person ended the work of the object.
@@ -68,12 +69,12 @@ func (c *condition) isEndedByPerson() bool { return intent.IsEndedByPerson(c.rea
 
 // isPartial reports whether a condition such as PartiallyReady means that only a part works, because of an error.
 func (c *condition) isPartial() bool {
-	return c.is("True") && strings.HasPrefix(c.kind, "Partially") && NamesError(c.message)
+	return c.is("True") && strings.HasPrefix(c.kind, "Partially") && wording.NamesError(c.message)
 }
 
 // isFalse reports whether the condition is False, and its name does not mean a bad state.
 func (c *condition) isFalse() bool {
-	return c.is("False") && !IsBadIfTrue(c.kind) && !calmReason.MatchString(c.reason) &&
+	return c.is("False") && !wording.IsBadIfTrue(c.kind) && !wording.IsCalmReason(c.reason) &&
 		!c.isEndedByPerson() && !c.isIdle()
 }
 

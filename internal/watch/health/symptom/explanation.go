@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+
+	"github.com/glasshouse-project/glasshouse/internal/watch/health/wording"
 )
 
 // explanations are the members of a status that can explain its state.
@@ -15,7 +17,7 @@ var explanations = []string{ //nolint:gochecknoglobals // Constant.
 // in the parameter further first, and then those in explanations.
 func explanation(status members, include func(string) bool, further ...string) string {
 	for _, member := range slices.Concat(further, explanations) {
-		if text := status.text(member); text != "" && !isReferral(text) && include(text) {
+		if text := status.text(member); text != "" && !wording.IsReferral(text) && include(text) {
 			return text
 		}
 	}
@@ -55,7 +57,7 @@ func stateError(status members, member string, conditions []condition) string {
 // the status are possibly over.
 func lastOperationError(status members) string {
 	last := status.child("lastOperation")
-	if !isBadWord(last.text("state")) {
+	if !wording.IsBadWord(last.text("state")) {
 		return ""
 	}
 	for _, item := range status.children("lastErrors") {
@@ -70,8 +72,8 @@ func lastOperationError(status members) string {
 func falseText(conditions []condition) string {
 	for n := range conditions {
 		c := &conditions[n]
-		if c.isFalse() && (NamesError(c.message) || c.message != "" && badReason.MatchString(c.reason)) &&
-			!isReferral(c.message) {
+		if c.isFalse() && (wording.NamesError(c.message) || c.message != "" && wording.IsBadReason(c.reason)) &&
+			!wording.IsReferral(c.message) {
 			return c.text()
 		}
 	}

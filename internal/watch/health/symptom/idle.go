@@ -3,9 +3,9 @@ package symptom
 import (
 	"regexp"
 	"slices"
-	"strings"
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/health/intent"
+	"github.com/glasshouse-project/glasshouse/internal/watch/health/wording"
 )
 
 var (
@@ -19,12 +19,12 @@ var (
 // isIdle reports whether the object is idle on purpose (scaled to zero), and the condition is therefore not True.
 func (c *condition) isIdle() bool {
 	switch {
-	case c.is("True") || troubleReason.MatchString(c.reason) || badReason.MatchString(c.reason):
+	case c.is("True") || troubleReason.MatchString(c.reason) || wording.IsBadReason(c.reason):
 		return false
 	case intent.IsIdleReason(c.reason):
 		return true
 	}
-	return intent.IsIdleText(c.message) && !NamesError(c.message) && !otherReason.MatchString(c.reason)
+	return intent.IsIdleText(c.message) && !wording.NamesError(c.message) && !otherReason.MatchString(c.reason)
 }
 
 // IsIdle reports whether an object is idle on purpose. It reads only conditions of the complete object, such as Ready.
@@ -42,26 +42,15 @@ func AwaitsApproval(o map[string]any) bool {
 	conditions := conditionsOf(members(o).child("status"), "", generationOf(o))
 	return slices.ContainsFunc(conditions, func(c condition) bool {
 		return intent.IsApprovalReason(c.reason) ||
-			!c.is("True") && intent.IsApprovalText(c.message) && !NamesError(c.message)
+			!c.is("True") && intent.IsApprovalText(c.message) && !wording.NamesError(c.message)
 	})
-}
-
-// isIdleName reports whether a condition with a name, such as Paused or cnpg.io/hibernation, means that the object is
-// idle on purpose if the condition is True.
-func isIdleName(name string) bool {
-	words := split(name[strings.LastIndexAny(name, "./")+1:])
-	if len(words) == 2 && (words[0] == "reconciliation" || words[0] == "reconcile") {
-		words = words[1:] // For example, ReconciliationPaused means the same as Paused.
-	}
-	return len(words) == 1 && slices.Contains([]string{
-		"paused", "suspended", "hibernation", "hibernated", "hibernating", "stopped", "sleeping", "dormant",
-	}, words[0])
 }
 
 // isForced reports whether an error, and no person, has stopped the object. Example: Disabled, with the reason
 // TemplateNotFound.
 func (c *condition) isForced() bool {
-	return (isIdleName(c.kind) || c.kind == "Disabled") && badReason.MatchString(c.reason) && NamesError(c.message)
+	return (wording.IsIdleName(c.kind) || c.kind == "Disabled") &&
+		wording.IsBadReason(c.reason) && wording.NamesError(c.message)
 }
 
 // hasIdle reports whether a condition with one of the names describes the object as idle on purpose.

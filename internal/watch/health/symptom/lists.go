@@ -5,6 +5,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/glasshouse-project/glasshouse/internal/watch/health/wording"
 )
 
 // listedError returns the first error in a list of errors or messages, or "". Such a list is a member of the status
@@ -14,7 +16,7 @@ func listedError(status members) string {
 		return text
 	}
 	for _, name := range slices.Sorted(maps.Keys(status)) {
-		if isHistory(name) || isRecord(name) {
+		if wording.IsHistory(name) || wording.IsRecord(name) {
 			continue
 		}
 		for _, item := range append(status.children(name), status.child(name)) {
@@ -29,8 +31,8 @@ func listedError(status members) string {
 // firstError returns the first error in the members of o that list errors, problems or messages; "" if there is none.
 func firstError(o members) string {
 	for _, name := range slices.Sorted(maps.Keys(o)) {
-		words := split(name)
-		if isHistory(name) || len(words) == 0 {
+		words := wording.Split(name)
+		if wording.IsHistory(name) || len(words) == 0 {
 			continue
 		}
 		items, _ := o[name].([]any)
@@ -56,16 +58,6 @@ func errorOf(list string, item any) string {
 		return text
 	}
 	return ""
-}
-
-// isHistory reports whether a member lists errors that are over or that do not matter, such as ignoredErrors.
-func isHistory(name string) bool {
-	return slices.ContainsFunc(split(name), func(word string) bool {
-		return slices.Contains(negations, word) || slices.Contains([]string{
-			"history", "past", "previous", "last", "old", "resolved", "recovered", "recent", "allowed", "expected", "transient",
-			"retries", "attempts",
-		}, word)
-	})
 }
 
 // levels are the members of a message that contain its level.

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/health/intent"
+	"github.com/glasshouse-project/glasshouse/internal/watch/health/wording"
 )
 
 // badPhase finds a failure in the members that summarize a status, such as phase and health: a word for a failure, a
@@ -20,15 +21,16 @@ func badPhase(status members, conditions []condition, isOK bool) *Symptom {
 	})
 	for _, member := range stateMembers(status) {
 		word := status.text(member...)
-		isWarning := strings.EqualFold(word, "warning") && explanation(status, NamesError) != ""
-		isBad := isBadWord(word) || isWarning || isBadSentence(word)
+		isWarning := strings.EqualFold(word, "warning") && explanation(status, wording.NamesError) != ""
+		isBad := wording.IsBadWord(word) || isWarning || wording.IsBadSentence(word)
 		if !isBad || isReady || isOK && isPhase(member[len(member)-1]) ||
 			intent.IsEndedByPerson("", stateError(status, member[0], conditions)) {
 			continue
 		}
-		isTotal := slices.Contains([]string{"phase", "state", "status"}, member[0]) && len(member) == 1 && isFailure(word)
+		isTotal := slices.Contains([]string{"phase", "state", "status"}, member[0]) && len(member) == 1 &&
+			wording.IsFailure(word)
 		s := &Symptom{Reason: word, IsTotal: isTotal, Since: status.child(member[0]).time("lastUpdateTime")}
-		if isBadSentence(word) {
+		if wording.IsBadSentence(word) {
 			s.Reason = "Error"
 		}
 		s.Sentence = "status." + strings.Join(member, ".") + ": " + word + otherStates(status, member[0])
@@ -45,30 +47,11 @@ func badPhase(status members, conditions []condition, isOK bool) *Symptom {
 func otherStates(status members, except string) (text string) {
 	for _, member := range stateMembers(status) {
 		word := status.text(member...)
-		if len(member) == 1 && member[0] != except && isWaitingWord(word) {
+		if len(member) == 1 && member[0] != except && wording.IsWaitingWord(word) {
 			text += ", status." + member[0] + ": " + word
 		}
 	}
 	return text
-}
-
-func isWaitingWord(word string) bool {
-	switch strings.ToLower(word) {
-	case "pending", "processing", "waiting", "creating", "provisioning", "initializing", "progressing", "starting",
-		"inprogress", "reconciling", "retrying", "deploying", "installing", "new", "queued":
-		return true
-	}
-	return false
-}
-
-// isGoodWord reports whether a word states that an object, and not only a part of it, is in order or has ended well.
-func isGoodWord(word string) bool {
-	switch strings.ToLower(word) {
-	case "succeeded", "success", "completed", "complete", "ready", "healthy", "available", "bound", "deployed", "running",
-		"active", "established", "synced", "ok", "online", "up", "valid", "installed", "provisioned":
-		return true
-	}
-	return false
 }
 
 // isPhase reports whether a member summarizes the progress of an object. Such a member does not state whether the
@@ -91,11 +74,11 @@ func stateMembers(status members) (paths [][]string) {
 	for _, name := range slices.Sorted(maps.Keys(status)) {
 		switch value := status[name].(type) {
 		case string:
-			if isState(name) {
+			if wording.IsState(name) {
 				paths = append(paths, []string{name})
 			}
 		case map[string]any:
-			if !isState(name) && !slices.Contains(subjects, name) {
+			if !wording.IsState(name) && !slices.Contains(subjects, name) {
 				continue
 			}
 			for _, member := range []string{"phase", "state", "status", "lastObservedState"} {
@@ -108,68 +91,13 @@ func stateMembers(status members) (paths [][]string) {
 	return paths
 }
 
-// isState reports whether the name of a member ends with the word phase, state, status or health, as in jobState.
-func isState(name string) bool {
-	words := split(name)
-	return len(words) > 1 && (!isHistory(name) || slices.Contains(words, "observed")) &&
-		slices.Contains([]string{"phase", "state", "status", "health"}, words[len(words)-1])
-}
-
-// maxWord is the maximum length of a word that describes a state.
-const maxWord = 40
-
-// partsOf returns the parts of a word such as SubmissionFailed or CREATE_FAILED in lower case. It returns nil for a
-// text with spaces or of more than maxWord bytes, because such a text does not name a state.
-func partsOf(word string) []string {
-	if len(word) > maxWord || strings.Contains(word, " ") {
-		return nil
-	}
-	if strings.ToUpper(word) == word || strings.ContainsAny(word, "_-") {
-		return strings.FieldsFunc(strings.ToLower(word), func(r rune) bool { return r == '_' || r == '-' })
-	}
-	return split(word)
-}
-
-// isFailure reports whether a word means a complete failure of an action or a check, and not only a partial failure.
-func isFailure(word string) bool {
-	parts := partsOf(word)
-	has := func(words ...string) bool {
-		return slices.ContainsFunc(parts, func(part string) bool { return slices.Contains(words, part) })
-	}
-	return isBadWord(word) && !has("partial", "partially", "partly", "some") &&
-		has("failed", "failure", "error", "errored", "err", "invalid", "rejected", "crashed")
-}
-
-// isBadWord reports whether a word names a failure or a bad state.
-func isBadWord(word string) bool {
-	parts := partsOf(word)
-	if len(parts) == 2 && parts[0] == "not" {
-		return slices.Contains([]string{"ready", "healthy", "available", "found"}, parts[1])
-	}
-	switch strings.Join(parts, " ") {
-	case "no quorum", "split brain", "timed out":
-		return true
-	}
-	// FailedOver is a good state: the replica works in place of another one. IdleTimeout is not a failure.
-	isGood := func(part string) bool { return part == "over" || part == "idle" || slices.Contains(negations, part) }
-	return !slices.ContainsFunc(parts, isGood) &&
-		slices.ContainsFunc(parts, func(part string) bool {
-			return slices.Contains([]string{
-				"failed", "failure", "error", "errored", "degraded", "unhealthy", "faulted", "crashed", "unavailable",
-				"unreachable", "invalid", "rejected", "red", "unschedulable", "broken", "lost", "abnormal", "incompatible",
-				"aborted", "err", "critical", "offline", "stalled", "stuck", "corrupt", "corrupted", "misconfigured",
-				"inconsistent", "timeout",
-			}, part)
-		})
-}
-
 // errorMember finds the text of an error in the status of an object, unless the object is OK.
 func errorMember(status members, _ []condition, isOK bool) *Symptom {
 	if isOK {
 		return nil
 	}
 	text := errorIn(status)
-	if text == "" || noErrorText.MatchString(text) {
+	if text == "" || wording.NamesNoError(text) {
 		return nil
 	}
 	return &Symptom{Reason: cmp.Or(status.text("failureReason"), status.text("errorReason"), "Error"), Sentence: text}
@@ -201,17 +129,17 @@ func errorIn(status members) string {
 // only for the status of an object that is not OK.
 func namedError(status members) string {
 	for _, name := range slices.Sorted(maps.Keys(status)) {
-		words := split(name)
+		words := wording.Split(name)
 		if n := len(words) - 1; n > 0 && slices.Contains([]string{"message", "reason", "text", "details"}, words[n]) {
 			words = words[:n]
 		}
 		isLast := words != nil && words[0] == "last"
 		isError := words != nil && slices.Contains([]string{"error", "failure"}, words[len(words)-1])
-		if !isError || isHistory(strings.TrimPrefix(name, "last")) || isLast && isOver(status) {
+		if !isError || wording.IsHistory(strings.TrimPrefix(name, "last")) || isLast && isOver(status) {
 			continue
 		}
 		text := messageIn(cmp.Or(status.text(name), textOf(status.child(name))))
-		if strings.Contains(text, " ") && !noErrorText.MatchString(text) { // One word can be "none" or a time: no error.
+		if strings.Contains(text, " ") && !wording.NamesNoError(text) { // One word can be "none" or a time: no error.
 			return text
 		}
 	}
@@ -236,16 +164,8 @@ func isOver(status members) bool {
 	return false
 }
 
-// isBadSentence reports whether a state is a sentence that names an error.
-func isBadSentence(state string) bool {
-	return strings.Contains(state, " ") && NamesError(failover.ReplaceAllString(state, ""))
-}
-
 // noText matches a message which possibly states that there is no error.
 var noText = regexp.MustCompile(`(?i)\b(no|0|zero|none|never|without|recovered|succeeded|successfully)\b`)
-
-// failover matches words such as "failed over", which name no error.
-var failover = regexp.MustCompile(`(?i)\bfail(ed|ing|s)?[ -]?over\b`)
 
 // flags are members of a status that are true if the object is in order.
 var flags = []string{ //nolint:gochecknoglobals // Constant.
@@ -263,7 +183,7 @@ func refused(status members, _ []condition, isOK bool) *Symptom {
 			continue
 		}
 		reason := "Not" + strings.ToUpper(member[:1]) + member[1:]
-		if text := explanation(status, NamesError, member+"Message", member+"Reason"); text != "" {
+		if text := explanation(status, wording.NamesError, member+"Message", member+"Reason"); text != "" {
 			return &Symptom{Reason: reason, Sentence: text}
 		}
 		if member == "healthy" || member == "valid" {
@@ -281,8 +201,8 @@ func badFlag(status members, _ []condition, isOK bool) *Symptom {
 			continue
 		}
 		kind := strings.ToUpper(name[:1]) + name[1:]
-		isFailed := isBadWord(kind) && kind != "Unschedulable"
-		if IsBadIfTrue(kind) && (isFailed || strings.HasPrefix(kind, "No") || strings.HasSuffix(kind, "Errors")) {
+		isFailed := wording.IsBadWord(kind) && kind != "Unschedulable"
+		if wording.IsBadIfTrue(kind) && (isFailed || strings.HasPrefix(kind, "No") || strings.HasSuffix(kind, "Errors")) {
 			text := explanation(status, func(string) bool { return true })
 			return &Symptom{Reason: kind, Sentence: cmp.Or(text, "status."+name+" is true")}
 		}
@@ -299,7 +219,7 @@ func onlyMessage(status members, conditions []condition, isOK bool) *Symptom {
 		return nil
 	}
 	for _, member := range []string{"message", "statusMessage"} {
-		if text := status.text(member); NamesError(text) && !noText.MatchString(text) {
+		if text := status.text(member); wording.NamesError(text) && !noText.MatchString(text) {
 			return &Symptom{Reason: "Error", Sentence: text}
 		}
 	}
@@ -309,12 +229,12 @@ func onlyMessage(status members, conditions []condition, isOK bool) *Symptom {
 // waiting finds an error in the explanation of an object that waits.
 func waiting(status members, _ []condition, isOK bool) *Symptom {
 	phase := cmp.Or(status.text("phase"), status.text("state"))
-	if !isWaitingWord(phase) {
+	if !wording.IsWaitingWord(phase) {
 		return nil
 	}
 	for _, member := range []string{"message", "reason", "statusMessage", "phaseReason", "stateMessage"} {
 		text := status.text(member)
-		if isError := NamesError(text) || member == "reason" && badReason.MatchString(text); !isOK && isError {
+		if isError := wording.NamesError(text) || member == "reason" && wording.IsBadReason(text); !isOK && isError {
 			return &Symptom{Reason: phase, Sentence: phase + ": " + text, IsWaiting: true}
 		}
 	}

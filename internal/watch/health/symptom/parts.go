@@ -8,6 +8,7 @@ import (
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/health/intent"
 	"github.com/glasshouse-project/glasshouse/internal/watch/health/message"
+	"github.com/glasshouse-project/glasshouse/internal/watch/health/wording"
 )
 
 const (
@@ -21,7 +22,7 @@ const (
 // object anywhere in the status whose state is a word like DEPLOY_FAILED. If the object is in order, the result is nil.
 func failedPart(status members, isOK bool) *Symptom {
 	isGood := slices.ContainsFunc(stateMembers(status), func(member []string) bool {
-		return len(member) == 1 && isGoodWord(status.text(member...))
+		return len(member) == 1 && wording.IsGoodWord(status.text(member...))
 	})
 	if isOK || isGood {
 		return nil
@@ -34,8 +35,8 @@ func failedPart(status members, isOK bool) *Symptom {
 func falsePart(parts []condition, isOK bool) *Symptom {
 	for n := range parts {
 		c := &parts[n]
-		isBad := NamesError(c.message) || badReason.MatchString(c.reason)
-		if !isOK && c.isFalse() && isBad && (isSummary(c.kind) || isAchievement(c.kind)) {
+		isBad := wording.NamesError(c.message) || wording.IsBadReason(c.reason)
+		if !isOK && c.isFalse() && isBad && (wording.IsSummary(c.kind) || wording.IsAchievement(c.kind)) {
 			return symptomOf(c)
 		}
 	}
@@ -75,7 +76,7 @@ func search(o members, name string, depth int, left *int) *Symptom {
 		if *left--; *left < 0 || depth == 0 {
 			return nil
 		}
-		if isHistory(key) || isRecord(key) || key == "conditions" || key == "spec" || key == "template" {
+		if wording.IsHistory(key) || wording.IsRecord(key) || key == "conditions" || key == "spec" || key == "template" {
 			continue
 		}
 		switch value := o[key].(type) {
@@ -104,7 +105,7 @@ func partIn(part members, name string, depth int, left *int) *Symptom {
 	for _, key := range slices.Sorted(maps.Keys(part)) {
 		word, _ := part[key].(string)
 		isGeneral := slices.Contains([]string{"status", "state", "phase", "health"}, key)
-		if (isGeneral || isState(key)) && isFailure(word) {
+		if (isGeneral || wording.IsState(key)) && wording.IsFailure(word) {
 			s := &Symptom{Reason: word, Sentence: name + ": " + word}
 			text := message.Ends(cmp.Or(textOf(part), part.text("statusMessage"), namedError(part)))
 			if text != "" && text != word {
@@ -114,16 +115,6 @@ func partIn(part members, name string, depth int, left *int) *Symptom {
 		}
 	}
 	return search(part, name, depth-1, left)
-}
-
-// isRecord reports whether a member describes what an object has done, such as the runs of a schedule. A run can fail
-// although the object is in order.
-func isRecord(name string) bool {
-	words := split(name)
-	return len(words) > 0 && slices.Contains([]string{
-		"runs", "jobs", "executions", "backups", "builds", "results", "operations", "events", "records", "snapshots",
-		"revisions", "tests",
-	}, words[len(words)-1])
 }
 
 func nameOf(part members) string {
@@ -145,9 +136,9 @@ func hasEnded(status members) bool {
 func isFailedEnd(c *condition) bool {
 	switch c.kind {
 	case "Failed":
-		return !calmReason.MatchString(c.reason) && !c.isEndedByPerson()
+		return !wording.IsCalmReason(c.reason) && !c.isEndedByPerson()
 	case "Completed", "Complete", "Done":
-		return failedReason.MatchString(c.reason)
+		return wording.IsFailedReason(c.reason)
 	}
 	return false
 }
@@ -173,6 +164,6 @@ func endedRun(status members, conditions []condition, isOK bool) *Symptom {
 func HasFailed(o map[string]any) bool {
 	status := members(o).child("status")
 	return hasEnded(status) && slices.ContainsFunc(stateMembers(status), func(member []string) bool {
-		return isFailure(status.text(member...))
+		return wording.IsFailure(status.text(member...))
 	})
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/health/intent"
+	"github.com/glasshouse-project/glasshouse/internal/watch/health/wording"
 )
 
 var (
@@ -52,7 +53,7 @@ func HasStopped(o map[string]any) bool {
 	}
 	conditions := conditionsOf(status, "", generationOf(o))
 	isBad := func(c condition) bool {
-		isError := badReason.MatchString(c.reason) || NamesError(c.message) && !NamesMissing(c.message)
+		isError := wording.IsBadReason(c.reason) || wording.NamesError(c.message) && !wording.NamesMissing(c.message)
 		return c.isBadTrue() || !c.is("True") && isError
 	}
 	return slices.ContainsFunc(stateMembers(status), isOver) && !slices.ContainsFunc(conditions, isBad)
@@ -81,7 +82,7 @@ func Dependency(o map[string]any) (s Symptom, ok bool) {
 		c := &conditions[n]
 		isOther := dependentReason.MatchString(c.reason) && !strings.HasPrefix(c.reason, kind) ||
 			dependentText.MatchString(c.message) && !strings.Contains(c.message, kind+" "+name)
-		if c.is("False") && !IsBadIfTrue(c.kind) && isOther && !HasPausedController(o) {
+		if c.is("False") && !wording.IsBadIfTrue(c.kind) && isOther && !HasPausedController(o) {
 			return *symptomOf(c), true
 		}
 	}

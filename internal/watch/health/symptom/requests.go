@@ -43,12 +43,6 @@ func listedWarning(status members, _ []condition, _ bool) *Symptom {
 	return nil
 }
 
-// Expiry returns when a certificate in the status of an object expires, or the zero Time. The text is the time in UTC.
-func Expiry(o map[string]any) (at time.Time, text string) {
-	at, _ = time.Parse(time.RFC3339, members(o).text("status", "notAfter"))
-	return at, at.UTC().Format(time.RFC3339)
-}
-
 // resizes are the conditions of a pod whose resources are being changed.
 var resizes = []string{"PodResizePending", "PodResizeInProgress"} //nolint:gochecknoglobals // Constant.
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/health/intent"
 	"github.com/glasshouse-project/glasshouse/internal/watch/health/message"
+	"github.com/glasshouse-project/glasshouse/internal/watch/health/wording"
 )
 
 // Symptom is a sign of a problem.
@@ -95,7 +96,7 @@ func isSuspended(spec members, conditions []condition) bool {
 	}
 	return hasIdle(conditions, "Ready", "Available", "Healthy", "Synced", "Reconciled") ||
 		slices.ContainsFunc(conditions, func(c condition) bool {
-			return c.is("True") && isIdleName(c.kind) && !c.isForced()
+			return c.is("True") && wording.IsIdleName(c.kind) && !c.isForced()
 		})
 }
 
@@ -106,11 +107,11 @@ func isSummaryGood(status members, conditions []condition) bool {
 		return true
 	}
 	phase := cmp.Or(status.text("phase"), status.text("state"))
-	if isGoodWord(phase) {
+	if wording.IsGoodWord(phase) {
 		return true
 	}
 	good := []string{"Ready", "Available", "Healthy", "Succeeded", "Established"}
-	if !isBadWord(phase) { // With a bad phase, "Completed" means: with an error.
+	if !wording.IsBadWord(phase) { // With a bad phase, "Completed" means: with an error.
 		good = append(good, "Complete", "Completed", "Finished")
 	}
 	return slices.ContainsFunc(conditions, func(c condition) bool {
@@ -138,7 +139,7 @@ func badTrue(conditions []condition, isOK bool) *Symptom {
 	var found *condition
 	for n := range conditions {
 		c := &conditions[n]
-		if !c.isBadTrue() || isOK && !NamesError(c.message) {
+		if !c.isBadTrue() || isOK && !wording.NamesError(c.message) {
 			continue
 		}
 		if found == nil || found.message == "" && c.message != "" {
@@ -163,6 +164,10 @@ func badPart(parts []condition) *Symptom {
 	return nil
 }
 
+// lostText matches the message of a condition that is Unknown because a remote agent no longer reports its state.
+var lostText = regexp.MustCompile(`(?i)\b((stopped|ceased) (updating|posting|reporting|sending|renewing)|` +
+	`lost (the )?(contact|connection|heartbeats?)|(missed|no) heartbeats?)\b`)
+
 // badFalse finds a condition with one of three properties: it is False because of an error, it means a partial failure,
 // or it is Unknown (undecided, or an agent no longer reports its state).
 func badFalse(_ members, conditions []condition, isOK bool) *Symptom {
@@ -176,60 +181,14 @@ func badFalse(_ members, conditions []condition, isOK bool) *Symptom {
 		if !c.isFalse() && !isUndecided {
 			continue
 		}
-		isBad := isUndecided || NamesMissing(c.message) || badReason.MatchString(c.reason) || isSummary(c.kind) ||
-			isAchievement(c.kind) && NamesError(c.message) || isFailure(c.message) || message.IsImpossible(c.message)
-		if isOK && contradictsOK(c) || !isOK && isBad {
+		isBad := isUndecided || wording.NamesMissing(c.message) || wording.IsBadReason(c.reason) ||
+			wording.IsSummary(c.kind) || wording.IsAchievement(c.kind) && wording.NamesError(c.message) ||
+			wording.IsFailure(c.message) || message.IsImpossible(c.message)
+		if isOK && wording.ContradictsReady(c.kind, c.reason, c.message) || !isOK && isBad {
 			return symptomOf(c)
 		}
 	}
 	return nil
-}
-
-// contradictsOK reports whether a False condition is a problem although another condition states that the object is
-// ready.
-func contradictsOK(c *condition) bool {
-	hasFailed, isError := failedReason.MatchString(c.reason), NamesError(c.message)
-	return !isOptional(c.kind) && (hasFailed && isError || isOutcome(c.kind) && (hasFailed || isError) ||
-		isSummary(c.kind) && absentReason.MatchString(c.reason) && NamesMissing(c.message))
-}
-
-// isSummary reports whether a condition type describes the object itself, as Ready does, and not only a part of it.
-func isSummary(kind string) bool {
-	words := split(kind[strings.LastIndexAny(kind, "./")+1:])
-	switch {
-	case kind == "ResolvedRefs":
-		return true
-	case len(words) == 0:
-		return false
-	case len(words) == 1 && slices.Contains([]string{"available", "ready", "succeeded"}, words[0]):
-		return true
-	}
-	return slices.Contains([]string{
-		"healthy", "accepted", "programmed", "valid", "reconciled", "synced", "synchronized", "resolved",
-	}, words[len(words)-1])
-}
-
-// isAchievement reports whether a condition type names a step that a controller completes, such as DatabaseProvisioned.
-func isAchievement(kind string) bool {
-	words := split(kind[strings.LastIndexAny(kind, "./")+1:])
-	return len(words) > 0 && slices.Contains([]string{
-		"ready", "active", "provisioned", "configured", "installed", "deployed", "created", "bound", "connected",
-		"established", "initialized", "registered", "applied", "published", "scheduled", "issued", "authenticated",
-		"reachable", "running", "verified", "attached", "mounted", "launched", "success", "successful", "formed", "joined",
-		"satisfied", "authorized",
-	}, words[len(words)-1])
-}
-
-// isOutcome reports whether a condition describes how the last run of a task ended, such as LastBackupSucceeded. The
-// object itself can work although the task failed.
-func isOutcome(kind string) bool {
-	words := split(kind[strings.LastIndexAny(kind, "./")+1:])
-	return len(words) > 1 && slices.Contains([]string{"succeeded", "successful", "success"}, words[len(words)-1])
-}
-
-// isOptional reports whether an object works even while the condition is False, as for Upgradeable and TestSucceeded.
-func isOptional(kind string) bool {
-	return slices.Contains(split(kind), "test") || strings.HasPrefix(kind, "Test") || strings.HasSuffix(kind, "able")
 }
 
 // Detail returns a sentence from the status that explains the problem of an object. It returns "" if there is none, or
@@ -240,7 +199,7 @@ func Detail(o map[string]any, summary string) string { return detailOf(o, summar
 func detailOf(o map[string]any, summary string, withOldest bool) string {
 	status, generation := members(o).child("status"), generationOf(o)
 	main, parts := conditionsOf(status, "", generation), partConditions(status, generation)
-	namesError := NamesError(summary) && strings.Contains(summary, " ") && !isReferral(summary)
+	namesError := wording.NamesError(summary) && strings.Contains(summary, " ") && !wording.IsReferral(summary)
 	if namesError && isQuoted(summary, status, slices.Concat(main, parts)) {
 		return ""
 	}
@@ -250,13 +209,13 @@ func detailOf(o map[string]any, summary string, withOldest bool) string {
 		isCandidate func(*condition) bool
 	}{
 		{all, (*condition).isBadTrue},
-		{all, func(c *condition) bool { return c.isFalse() && NamesError(c.message) }},
+		{all, func(c *condition) bool { return c.isFalse() && wording.NamesError(c.message) }},
 		{parts, (*condition).isFalse},
-		{main, func(c *condition) bool { return c.isFalse() && isSummary(c.kind) && namesError }},
+		{main, func(c *condition) bool { return c.isFalse() && wording.IsSummary(c.kind) && namesError }},
 	} {
 		for n := range try.conditions {
 			c := &try.conditions[n]
-			if c.message != "" && try.isCandidate(c) && !strings.Contains(summary, c.message) && !isReferral(c.message) {
+			if c.message != "" && try.isCandidate(c) && !strings.Contains(summary, c.message) && !wording.IsReferral(c.message) {
 				return c.text()
 			}
 		}
@@ -296,8 +255,8 @@ func WithDetail(o map[string]any, summary string) string {
 func oldest(conditions []condition) (found *condition) {
 	for n := range conditions {
 		c := &conditions[n]
-		isCandidate := c.isFalse() && (isSummary(c.kind) || isAchievement(c.kind)) && !c.since.IsZero()
-		if isCandidate && strings.Contains(c.message, " ") && !isReferral(c.message) &&
+		isCandidate := c.isFalse() && (wording.IsSummary(c.kind) || wording.IsAchievement(c.kind)) && !c.since.IsZero()
+		if isCandidate && strings.Contains(c.message, " ") && !wording.IsReferral(c.message) &&
 			(found == nil || c.since.Before(found.since)) {
 			found = c
 		}
@@ -318,8 +277,3 @@ func isQuoted(summary string, status members, conditions []condition) bool {
 		return strings.Contains(text, " ") && strings.Contains(summary, text)
 	})
 }
-
-// referral matches a message that only refers to another part of the status, such as "see Errors for details".
-var referral = regexp.MustCompile(`(?i)\bsee (the )?(other conditions?\b|[a-z.]+ for (more )?(details|information))`)
-
-func isReferral(message string) bool { return referral.MatchString(message) }

@@ -50,7 +50,7 @@ func TestFailedPartIsReported(t *testing.T) {
 		"{componentsStatus: [{component: Upgrader, status: Finished, conditions: [cluster is not green]}]}": "",
 		"{componentsStatus: [{component: Upgrader, status: Upgrading, conditions: []}]}":                    "",
 		"{backups: [{name: a, status: Pending, conditions: [cannot connect]}]}":                             "",
-		// No problem: the first condition names no error. The second is not a step of a controller (see isAchievement).
+		// No problem: the first condition names no error. The second is not a step of a controller (see package wording).
 		"{tags: [{conditions: [{type: ImportSuccess, status: 'False'}]}]}":                     "",
 		"{tags: [{conditions: [{type: Found, status: 'False', message: the search failed}]}]}": "",
 		// The object itself is in order.

@@ -1,8 +1,6 @@
-package symptom
+package builtin
 
 import (
-	"slices"
-
 	"github.com/glasshouse-project/glasshouse/internal/watch/health/message"
 	"github.com/glasshouse-project/glasshouse/internal/watch/health/object"
 )
@@ -17,10 +15,4 @@ func PodFailure(c object.Condition) string {
 		return action + c.Explanation()
 	}
 	return action + message.Admission(c.Message)
-}
-
-// IsInOrder reports whether c is the condition Ready with the status True, and no condition of o is a bad state.
-func IsInOrder(o object.Object, c object.Condition) bool {
-	isBad := func(c object.Condition) bool { return c.Is("True") == IsBadIfTrue(c.Kind) }
-	return c.Kind == "Ready" && c.Is("True") && !slices.ContainsFunc(o.Conditions(), isBad)
 }
