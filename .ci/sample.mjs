@@ -47,7 +47,8 @@ function readComments() {
         while (next.test(lines[to] ?? "")) to++;
       } else {
         const code = trailing.exec(lines[from].replace(strings, ""))?.[1];
-        if (code !== undefined && !/["'`]/.test(code)) comments.push({ file, line: from + 1, text: lines[from].trim() });
+        if (code === undefined || /["'`]/.test(code)) continue;
+        comments.push({ file, line: from + 1, text: lines[from].trim() });
         continue;
       }
       const isProse = lines.slice(from, to).some((line) => !withoutProse.test(line.trim()));
