@@ -55,6 +55,12 @@ func horizontalPodAutoscaler(o object.Object, _ result.Status) result.Result {
 		h.StartedAt, h.Promised, h.Overdue = limited.ChangedAt, limitTolerance, verdict.Degraded
 		h.OverdueReason = limited.Reason
 		h.OverdueSummary = fmt.Sprintf("At its maximum of %s, and its metrics require more", counted(most, "replica"))
+	// A policy that is disabled limits the desired replicas to the current ones.
+	case limited.Is("True") && limited.Reason == "ScaleUpLimit" && isScaleUpDisabled(o):
+		h.StartedAt, h.Promised, h.Overdue = limited.ChangedAt, limitTolerance, verdict.Degraded
+		h.OverdueReason = limited.Reason
+		h.OverdueSummary = "Scaling up is disabled (behavior.scaleUp.selectPolicy), and its metrics require more than " +
+			counted(current, "replica")
 	case h.Status == result.InProgress:
 		h.Summary, h.Details = fmt.Sprintf(
 			"Scaling from %d to %s (min %d, max %d)", current, counted(desired, "replica"), least, most,
@@ -68,6 +74,10 @@ func horizontalPodAutoscaler(o object.Object, _ result.Status) result.Result {
 		h.Details = append(h.Details, "Limited: "+limited.Explanation())
 	}
 	return h
+}
+
+func isScaleUpDisabled(o object.Object) bool {
+	return o.Child("spec", "behavior", "scaleUp").Text("selectPolicy") == "Disabled"
 }
 
 // allowStart replaces the status Failed by InProgress until result.SettleTime after the creation of the object. For
