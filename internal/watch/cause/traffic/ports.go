@@ -22,7 +22,8 @@ func wrongPort(s *subject.Subject, o *corev1.Service, ready []corev1.Pod) *verdi
 		return v // Clients of a headless Service connect directly to ports of pods, declared or not.
 	}
 	for n := range o.Spec.Ports {
-		if v := undeclaredPort(s, o, &o.Spec.Ports[n], ready); v != nil {
+		port := &o.Spec.Ports[n]
+		if v := cmp.Or(undeclaredPort(s, o, port, ready), otherProtocol(s, o, port, ready)); v != nil {
 			return v
 		}
 	}
@@ -94,13 +95,56 @@ func undeclaredPort(
 			return nil
 		}
 	}
-	if isTarget(s, meant, &ready[len(ready)-1]) {
+	if isTarget(s, meant, "", &ready[len(ready)-1]) {
 		return nil
 	}
 	number := port.TargetPort.IntValue()
 	return s.Explain(verdict.Degraded, noSuchPort, fmt.Sprintf("Connections to Service port %s probably fail: its target "+
 		"port is %d, but container %s declares port %d, and no container declares port %d",
 		nameOf(port), number, meant.container, meant.port, number), nil)
+}
+
+// otherProtocol reports a TCP port of the Service whose target port the pods declare only for UDP. TCP is the protocol of
+// a port without one, so a forgotten protocol is the probable mistake. A container that listens for both can declare only
+// one of them, so no Service may have the port with UDP.
+func otherProtocol(
+	s *subject.Subject, o *corev1.Service, port *corev1.ServicePort, ready []corev1.Pod,
+) *verdict.Verdict {
+	if cmp.Or(port.Protocol, corev1.ProtocolTCP) != corev1.ProtocolTCP {
+		return nil
+	}
+	var declared *listener
+	for n := range ready {
+		if declared = declaredForUDP(port.TargetPort, &ready[n]); declared == nil {
+			return nil
+		}
+	}
+	if declared == nil || isTarget(s, declared, corev1.ProtocolUDP, &ready[len(ready)-1]) {
+		return nil
+	}
+	return s.Explain(verdict.Degraded, noSuchPort, fmt.Sprintf("Connections to Service port %s probably fail: its protocol "+
+		"is TCP, but container %s declares port %d only for UDP", nameOf(port), declared.container, declared.port), nil)
+}
+
+// declaredForUDP returns the declared UDP port of a pod at a target port. If a container declares the same port with
+// another protocol, or has no ports and possibly listens on it, the function returns nil.
+func declaredForUDP(target intstr.IntOrString, p *corev1.Pod) (found *listener) {
+	for _, c := range longRunning(p) {
+		if len(c.Ports) == 0 {
+			return nil
+		}
+		for _, port := range c.Ports {
+			l := listener{c.Name, port.Name, port.ContainerPort}
+			if !l.isAt(target) {
+				continue
+			}
+			if port.Protocol != corev1.ProtocolUDP {
+				return nil
+			}
+			found = &l
+		}
+	}
+	return found
 }
 
 // maxDefault is the highest Service port for which users often omit the target port by mistake. The API server then
@@ -189,9 +233,9 @@ func (l *listener) isAt(port intstr.IntOrString) bool {
 	return port.Type == intstr.Int && port.IntVal == l.port || port.Type == intstr.String && port.StrVal == l.name
 }
 
-// isTarget reports whether a Service that selects the pod sends connections to the declared port. It also returns true
-// if not all Services are known.
-func isTarget(s *subject.Subject, l *listener, p *corev1.Pod) bool {
+// isTarget reports whether a Service that selects the pod sends connections with a protocol to the declared port. An
+// empty protocol means any. The function also returns true if not all Services are known.
+func isTarget(s *subject.Subject, l *listener, protocol corev1.Protocol, p *corev1.Pod) bool {
 	kind := graph.Kind{Kind: "Service"}
 	services := s.All(kind, s.ID.Namespace(), neighbor.Limit)
 	if len(services) == neighbor.Limit || !subject.KnowsAll(s, kind, s.ID.Namespace()) {
@@ -203,6 +247,8 @@ func isTarget(s *subject.Subject, l *listener, p *corev1.Pod) bool {
 			return false
 		}
 		o := neighbor.Decode[corev1.Service](n.Object)
-		return slices.ContainsFunc(o.Spec.Ports, func(port corev1.ServicePort) bool { return l.isAt(port.TargetPort) })
+		return slices.ContainsFunc(o.Spec.Ports, func(port corev1.ServicePort) bool {
+			return l.isAt(port.TargetPort) && (protocol == "" || port.Protocol == protocol)
+		})
 	})
 }
