@@ -37,7 +37,7 @@ func (f *Feeds) Join(cluster *request.Cluster, viewer watch.Viewer) (a *Feed, le
 	a = f.byKey[key]
 	if a == nil {
 		ctx, cancel := context.WithCancel(cluster.Context())
-		a = &Feed{stop: cancel}
+		a = &Feed{Resources: NewSharedDocs(), stop: cancel}
 		a.counting.Go(func() { a.Counts.run(ctx, cluster.Cluster.For(viewer).Resources().Counts) })
 		if f.byKey == nil {
 			f.byKey = make(map[feedKey]*Feed)

@@ -3,61 +3,52 @@ package picker
 import (
 	"bytes"
 	"context"
-	"sync"
 	"time"
+
+	"github.com/glasshouse-project/glasshouse/internal/flight"
 )
 
 // SharedDoc is the text of a message. It is built once for all sessions of a Feed.
 type SharedDoc struct {
-	StartedAt time.Time     // When the build of the text began. The text includes all earlier changes.
-	done      chan struct{} // Closed when Version, Text and err are set.
-	Version   int           // Increases whenever the text changes.
+	StartedAt time.Time // When the build of the text began. The text includes all earlier changes.
+	Version   int       // Increases whenever the text changes.
 	Text      []byte
 	err       error
 }
 
 // SharedDocs caches the newest SharedDoc. Documents with the same version have the same text.
 type SharedDocs struct {
-	mu      sync.Mutex
-	newest  *SharedDoc
-	version int
-	text    []byte // The text of the current version.
+	newest *flight.Cache[struct{}, SharedDoc]
 }
+
+// NewSharedDocs returns SharedDocs without a document.
+func NewSharedDocs() SharedDocs { return SharedDocs{flight.New[struct{}, SharedDoc](1, 0)} }
 
 // Latest returns a document whose build began at the given time or later. Concurrent callers share one build.
-func (d *SharedDocs) Latest(
+func (d SharedDocs) Latest(
 	ctx context.Context, after time.Time, encode func(context.Context) ([]byte, error),
-) (*SharedDoc, error) {
-	d.mu.Lock()
-	latest := d.newest
-	leader := latest == nil || latest.StartedAt.Before(after)
-	if leader {
-		latest = &SharedDoc{StartedAt: time.Now(), done: make(chan struct{})}
-		d.newest = latest
-	}
-	d.mu.Unlock()
-	if leader {
-		// Do not cancel the build with ctx, because other callers wait for the document.
-		d.build(context.WithoutCancel(ctx), latest, encode)
-	}
-	select {
-	case <-latest.done:
-		return latest, latest.err
-	case <-ctx.Done():
-		return nil, ctx.Err()
+) (SharedDoc, error) {
+	isFresh := func(doc SharedDoc, _ time.Time) bool { return !doc.StartedAt.Before(after) }
+	build := func(ctx context.Context) SharedDoc { return d.build(ctx, encode) }
+	for {
+		doc, ok := d.newest.Get(ctx, struct{}{}, isFresh, build)
+		if !ok {
+			return SharedDoc{}, ctx.Err()
+		}
+		// If another caller started this build before the given time, try again.
+		if isFresh(doc, doc.StartedAt) {
+			return doc, doc.err
+		}
 	}
 }
 
-func (d *SharedDocs) build(ctx context.Context, doc *SharedDoc, encode func(context.Context) ([]byte, error)) {
-	// The waiting callers get this error if the function encode panics.
-	doc.err = context.Canceled
-	defer close(doc.done)
-	encoded, err := encode(ctx)
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if err == nil && !bytes.Equal(encoded, d.text) {
-		d.version++
-		d.text = encoded
+func (d SharedDocs) build(ctx context.Context, encode func(context.Context) ([]byte, error)) SharedDoc {
+	doc := d.newest.Last(struct{}{})
+	doc.StartedAt = time.Now()
+	var text []byte
+	if text, doc.err = encode(ctx); doc.err == nil && !bytes.Equal(text, doc.Text) {
+		doc.Version++
+		doc.Text = text
 	}
-	doc.Version, doc.Text, doc.err = d.version, d.text, err
+	return doc
 }

@@ -14,7 +14,7 @@ import (
 
 // latest returns the version and the text of the latest document.
 func latest(
-	ctx context.Context, docs *picker.SharedDocs, after time.Time, encode func(context.Context) ([]byte, error),
+	ctx context.Context, docs picker.SharedDocs, after time.Time, encode func(context.Context) ([]byte, error),
 ) (version int, text []byte, err error) {
 	doc, err := docs.Latest(ctx, after, encode)
 	if err != nil {
@@ -28,7 +28,7 @@ func latest(
 // Invariant: I14.
 func TestSharedDocIsBuiltOnceForAllCallers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var docs picker.SharedDocs
+		docs := picker.NewSharedDocs()
 		var builds atomic.Int32
 		text := "one"
 		callConcurrently := func(wantVersion int, wantBuilds int32) {
@@ -38,7 +38,7 @@ func TestSharedDocIsBuiltOnceForAllCallers(t *testing.T) {
 			for n := range 100 {
 				callConcurrently.Go(func() {
 					<-time.After(time.Duration(n) * time.Millisecond)
-					version, got, err := latest(t.Context(), &docs, start, func(context.Context) ([]byte, error) {
+					version, got, err := latest(t.Context(), docs, start, func(context.Context) ([]byte, error) {
 						builds.Add(1)
 						<-time.After(20 * time.Millisecond)
 						return []byte(text), nil
@@ -64,32 +64,67 @@ func TestSharedDocIsBuiltOnceForAllCallers(t *testing.T) {
 // If one caller is canceled, other callers still get the document. After a failed build, the next caller builds again.
 func TestSharedDocSurvivesCanceledCaller(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var docs picker.SharedDocs
+		docs := picker.NewSharedDocs()
+		encode := func(ctx context.Context) ([]byte, error) {
+			select {
+			case <-time.After(time.Second):
+				return []byte("one"), nil
+			case <-ctx.Done():
+				return nil, ctx.Err()
+			}
+		}
 		ctx, cancel := context.WithCancel(t.Context())
-		go func() {
-			_, _, _ = latest(ctx, &docs, time.Now(), func(ctx context.Context) ([]byte, error) {
-				<-time.After(time.Second)
-				return []byte("one"), ctx.Err()
-			})
-		}()
 		after := time.Now()
+		var callers sync.WaitGroup
+		callers.Go(func() {
+			if _, _, err := latest(ctx, docs, after, encode); !errors.Is(err, context.Canceled) {
+				t.Errorf("canceled caller: got error %v, want %v", err, context.Canceled)
+			}
+		})
+		synctest.Wait()
+		callers.Go(func() {
+			version, got, err := latest(t.Context(), docs, after, encode)
+			if err != nil || version != 1 || string(got) != "one" {
+				t.Errorf("document after the caller was canceled: got version %d, %s, error %v", version, got, err)
+			}
+		})
 		synctest.Wait()
 		cancel()
-		if _, got, err := latest(t.Context(), &docs, after, nil); err != nil || string(got) != "one" {
-			t.Errorf("document after the caller was canceled: got %s, error %v", got, err)
-		}
+		callers.Wait()
 		<-time.After(time.Second)
 		errBuild := errors.New("bad")
 		if _, _, err := latest(
-			t.Context(), &docs, time.Now(), func(context.Context) ([]byte, error) { return nil, errBuild },
+			t.Context(), docs, time.Now(), func(context.Context) ([]byte, error) { return nil, errBuild },
 		); !errors.Is(err, errBuild) {
 			t.Errorf("got error %v, want the build error", err)
 		}
 		<-time.After(time.Second)
 		if version, got, err := latest(
-			t.Context(), &docs, time.Now(), func(context.Context) ([]byte, error) { return []byte("one"), nil },
+			t.Context(), docs, time.Now(), func(context.Context) ([]byte, error) { return []byte("one"), nil },
 		); err != nil || version != 1 || string(got) != "one" {
 			t.Errorf("document after an error: got version %d, %s, error %v", version, got, err)
 		}
+	})
+}
+
+// A caller gets no document whose build began before the given time, even if this build is still in progress.
+func TestSharedDocIsNotOlderThanRequested(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		docs := picker.NewSharedDocs()
+		var callers sync.WaitGroup
+		for _, text := range []string{"one", "two"} {
+			after := time.Now()
+			callers.Go(func() {
+				_, got, err := latest(t.Context(), docs, after, func(context.Context) ([]byte, error) {
+					<-time.After(time.Second)
+					return []byte(text), nil
+				})
+				if err != nil || string(got) != text {
+					t.Errorf("got document %s, error %v; want %s", got, err, text)
+				}
+			})
+			<-time.After(time.Millisecond)
+		}
+		callers.Wait()
 	})
 }
