@@ -170,7 +170,7 @@ func TestConcurrentCallersShareOneReview(t *testing.T) {
 	})
 }
 
-// The number of cached token reviews is limited. The newest reviews stay in the cache.
+// The number of cached token reviews is limited. The newest reviews stay in the cache. Refusals do not replace them.
 //
 // Invariant: I29.
 func TestTokenReviewCacheIsLimited(t *testing.T) {
@@ -195,6 +195,14 @@ func TestTokenReviewCacheIsLimited(t *testing.T) {
 		identifiedUser(t, a, bearer(t, name(0)), 0)
 		if n := s.takeReviewCount(); n != 1 {
 			t.Error("the first of 1,100 tokens is still cached")
+		}
+		for i := range 1100 {
+			identifiedUser(t, a, bearer(t, fmt.Sprint("refused", i)), status.Unauthenticated)
+		}
+		s.takeReviewCount()
+		identifiedUser(t, a, bearer(t, name(1099)), 0)
+		if n := s.takeReviewCount(); n != 0 {
+			t.Error("an accepted token was reviewed again after 1,100 refusals")
 		}
 	})
 }
