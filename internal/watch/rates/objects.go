@@ -15,8 +15,8 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
-// OwnsPods reports whether objects of a resource such as "apps/v1/deployments" are controllers of pods.
-func OwnsPods(ref string) bool {
+// ownsPods reports whether objects of a resource such as "apps/v1/deployments" are controllers of pods.
+func ownsPods(ref string) bool {
 	return slices.Contains([]string{
 		"apps/v1/deployments", "apps/v1/statefulsets", "apps/v1/daemonsets", "apps/v1/replicasets", "batch/v1/jobs",
 		"core/v1/replicationcontrollers",

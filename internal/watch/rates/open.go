@@ -38,7 +38,7 @@ func openSources(
 	if err := open(&s.List, *q); err != nil {
 		return nil, err
 	}
-	s.HasPods = ref == podsRef || OwnsPods(ref)
+	s.HasPods = ref == podsRef || ownsPods(ref)
 	if ref != podsRef && s.HasPods {
 		if err := open(&s.Pods, query.Query{Resource: podsRef, Namespaces: q.Namespaces}); err != nil {
 			return nil, err

@@ -32,8 +32,8 @@ func RequiredLabels(p *corev1.Pod) (required map[string]string, isComplete bool)
 	return required, isComplete && len(term.MatchFields) == 0
 }
 
-// HasLabels reports whether a node has the given labels.
-func HasLabels(node *corev1.Node, required map[string]string) bool {
+// hasLabels reports whether a node has the given labels.
+func hasLabels(node *corev1.Node, required map[string]string) bool {
 	for key, value := range required {
 		if node.Labels[key] != value {
 			return false

@@ -30,7 +30,7 @@ func NodesWith(s *subject.Subject, required map[string]string) (nodes []neighbor
 			}
 		}
 		o := neighbor.Decode[corev1.Node](n.Object)
-		return !HasLabels(&o, required)
+		return !hasLabels(&o, required)
 	}), ok
 }
 

@@ -19,7 +19,7 @@ func IsCordoned(p *corev1.Pod, node *corev1.Node) bool {
 // compare the pod with the pods on this node.
 func IsRejected(p *corev1.Pod, node *corev1.Node) bool {
 	required, _ := RequiredLabels(p)
-	return !HasLabels(node, required) || Untolerated(p, node) != nil || IsCordoned(p, node)
+	return !hasLabels(node, required) || Untolerated(p, node) != nil || IsCordoned(p, node)
 }
 
 // Untolerated returns the first taint of a node that keeps a new pod away, or nil.

@@ -26,9 +26,9 @@ var eventReferral = regexp.MustCompile(
 var failureWords = regexp.MustCompile(`(?i)\b(fail(ed|s|ing|ures?)?( to (be )?[a-z]+)?|` +
 	`(unable to|cannot|can't|could not|couldn't) (be )?[a-z]+|errors?)\b`)
 
-// RefersToEvents reports whether a sentence refers to the events of an object for the reason of a problem, and does not
+// refersToEvents reports whether a sentence refers to the events of an object for the reason of a problem, and does not
 // name the reason itself.
-func RefersToEvents(own *verdict.Verdict) bool {
+func refersToEvents(own *verdict.Verdict) bool {
 	if !eventReferral.MatchString(own.Sentence) {
 		return false
 	}
@@ -63,7 +63,7 @@ func LastWarning(s *subject.Subject) *verdict.Verdict {
 	// In these groups, an object's own verdict only counts pods.
 	isCount := s.ID.Group == "apps" || s.ID.Group == "batch"
 	isVague := s.Own.Severity == verdict.Degraded || (isCount || isState) && s.Own.Severity == verdict.Failed
-	isReferral := RefersToEvents(&s.Own)
+	isReferral := refersToEvents(&s.Own)
 	isSpecific := wording.NamesError(s.Own.Sentence) && !isReferral && !isState
 	if !isVague || isSpecific && !constantSentence.MatchString(s.Own.Sentence) {
 		return nil

@@ -146,7 +146,7 @@ func (c *Container) Sentence() string {
 		}
 		parts = append(parts, "finished")
 	case ended:
-		parts = append(parts, ExitText(end))
+		parts = append(parts, exitText(end))
 		text = message.Waiting(end.Text("reason"), end.Text("message"), "")
 	case running && c.Role == Ephemeral:
 		parts = append(parts, "running since "+run.Text("startedAt"))
@@ -165,7 +165,7 @@ func (c *Container) Sentence() string {
 	if restarts > 0 {
 		parts = append(parts, "restarted "+timesText(restarts))
 		if last != nil {
-			parts = append(parts, "last "+ExitText(last))
+			parts = append(parts, "last "+exitText(last))
 		}
 	}
 	sentence := fmt.Sprintf("%s %s: %s", c.Role, c.Name, strings.Join(parts, ", "))
@@ -195,8 +195,8 @@ func (c *Container) StopText() string {
 		c.Role, c.Name, strings.Join(probes, " or "))
 }
 
-// ExitText describes how a container ended, such as "exit 137 (OOMKilled)". end is its state "terminated".
-func ExitText(end object.Object) string {
+// exitText describes how a container ended, such as "exit 137 (OOMKilled)". end is its state "terminated".
+func exitText(end object.Object) string {
 	code := end.Count("exitCode")
 	text := fmt.Sprintf("exit %d", code)
 	meaning := message.ExitMeaning(code)

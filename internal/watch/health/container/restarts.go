@@ -31,7 +31,7 @@ func Restarts(all []Container, created time.Time, least time.Duration) (sentence
 		}
 		if at := startedAt.Add(needed); at.After(until) {
 			until = at
-			sentence = fmt.Sprintf("%s %s: restarted %d times, last %s", c.Role, c.Name, count, ExitText(last))
+			sentence = fmt.Sprintf("%s %s: restarted %d times, last %s", c.Role, c.Name, count, exitText(last))
 		}
 	}
 	return sentence, until
