@@ -60,7 +60,7 @@ export function pageCommands(
 }
 
 /** What the commands of rows need: the rows of a list, or the problems of the home page. */
-export interface RowsHost {
+interface RowsHost {
   /** The group of the commands in the help: "Rows" or "Problems". */
   readonly group: string;
   setFilter(q: string): void;

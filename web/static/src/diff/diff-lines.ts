@@ -169,7 +169,7 @@ function pairByKey(
 export const countDifferences = (pairs: readonly Pair[]): number =>
   pairs.filter((p, i) => !p.same && (pairs[i - 1]?.same ?? true)).length;
 
-export interface Run {
+interface Run {
   readonly pairs: readonly Pair[];
   /** Whether the lines are unchanged and far from any change, so that the diff collapses them. */
   readonly folded: boolean;

@@ -8,7 +8,7 @@ import { safeCut } from "../yaml/row.ts";
 
 export type DiffLayout = "inline" | "split";
 
-export interface DiffOptions {
+interface DiffOptions {
   readonly layout: DiffLayout;
   readonly numbers?: boolean;
   /** The number of line pairs that are drawn at first. Each click on "more lines" adds at least as many. */

@@ -10,7 +10,7 @@ import { showToast } from "../ui/toast.ts";
 import { hrefOf } from "./links.ts";
 
 /** What the commands of the home page need from the page. */
-export interface HomeHost {
+interface HomeHost {
   readonly view: { readonly q: string };
   setFilter(q: string): void;
 }

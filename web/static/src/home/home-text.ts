@@ -8,7 +8,7 @@ import type { Finding, Member, ObjectRef, Overview, Quota, SpecChange, Watched }
 import type { LogSelection } from "../model/view.ts";
 import type { Severity, State } from "../net/wire.ts";
 
-export const sameRef = (a: ObjectRef, b: ObjectRef): boolean => a.resource === b.resource && nameOf(a) === nameOf(b);
+const sameRef = (a: ObjectRef, b: ObjectRef): boolean => a.resource === b.resource && nameOf(a) === nameOf(b);
 
 /** Returns the name of an object with its namespace, such as "shop/web-1". */
 export const nameOf = (o: ObjectRef): string => (o.ns === "" ? o.name : `${o.ns}/${o.name}`);
@@ -93,7 +93,7 @@ export function matchesFilter(finding: Finding, q: string): boolean {
   });
 }
 
-export const isFinal = (w: Watched): boolean => w.state !== "syncing";
+const isFinal = (w: Watched): boolean => w.state !== "syncing";
 
 /** Returns how many resource types have been read, and how many there are, with those whose watch has not started. */
 export function readProgress({ watched, planned }: Pick<Overview, "watched" | "planned">): {
@@ -113,7 +113,7 @@ export function progressText(o: Pick<Overview, "watched" | "planned">): string |
 export const hasEvents = (watched: readonly Watched[]): boolean =>
   watched.some((w) => w.resource === "core/v1/events" && (w.state === "live" || w.state === "stale"));
 
-export interface Empty {
+interface Empty {
   readonly title: string;
   readonly detail: string;
 }

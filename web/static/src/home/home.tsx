@@ -36,7 +36,7 @@ export function startHome(section: HTMLElement, services: PageServices): PageCon
   };
 }
 
-export class HomePage implements Handler {
+class HomePage implements Handler {
   view: HomeView;
   private overview: Overview | null = null;
   private problem: RequestProblem | null = null;

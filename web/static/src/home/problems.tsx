@@ -48,7 +48,7 @@ export function ObjectLink({
   );
 }
 
-export function Change({ change, of }: { change: SpecChange; of: ObjectRef | null }) {
+function Change({ change, of }: { change: SpecChange; of: ObjectRef | null }) {
   const href = hrefOf(change, "changes");
   const content = (
     <>
@@ -157,7 +157,7 @@ function Members({ finding }: { finding: Finding }) {
 }
 
 /** Renders one problem. Its parameter is JSON, so that an unchanged problem in a new message is not rendered again. */
-export const Problem = memo<{ json: string }>(({ json }) => {
+const Problem = memo<{ json: string }>(({ json }) => {
   const finding = JSON.parse(json) as Finding;
   const { severity } = finding.verdict;
   const sentence = sentenceOf(finding);

@@ -55,7 +55,7 @@ function Requested(props: { label: string; amount: Amount | null; text: (part: n
   );
 }
 
-export function warningText({ warnings, watched }: Pick<Overview, "warnings" | "watched">, now: number): string {
+function warningText({ warnings, watched }: Pick<Overview, "warnings" | "watched">, now: number): string {
   if (!hasEvents(watched)) return "unknown";
   const n = warnings.filter((w) => w.last !== "" && now - Date.parse(w.last) < recent).length;
   return n === 0 ? "none" : plural(n, "reason");

@@ -18,7 +18,7 @@ import { byId, h } from "../ui/dom.ts";
 import type { Picker } from "./picker.ts";
 
 /** The parts of the list page that the panel uses. */
-export interface PanelPage {
+interface PanelPage {
   readonly view: View;
   readonly openedKind: Kind;
   change(part: Partial<View>, how?: "push" | "replace"): void;

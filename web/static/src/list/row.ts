@@ -21,7 +21,7 @@ export interface TableShape {
   readonly whyAt: number;
 }
 
-export interface ShownColumn {
+interface ShownColumn {
   readonly index: number; // index of the column among all columns that the server sent
   readonly name: string;
   readonly relative: boolean;

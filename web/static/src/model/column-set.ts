@@ -3,7 +3,7 @@
 import type { Sort } from "./sort.ts";
 import type { Column } from "../net/wire.ts";
 
-export interface ColumnChoice {
+interface ColumnChoice {
   readonly name: string; // name of the column in lower case
   readonly label: string;
   readonly wide: boolean; // whether kubectl shows the column only with -o wide

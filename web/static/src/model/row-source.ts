@@ -60,7 +60,7 @@ export function commonAuthor(old: Entry | undefined, by: ChangeAuthor | null): C
 }
 
 /** The new data of a row. `verdict` is missing if it has not changed. */
-export interface RowChange {
+interface RowChange {
   readonly rv: string;
   readonly cells: ReadonlyMap<number, Cell>;
   readonly verdict?: Verdict;

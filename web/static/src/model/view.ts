@@ -25,7 +25,7 @@ export const toggledLog = (log = defaultLog, tab = ""): LogSelection => ({
 });
 
 /** The search or filter text that the user typed in one tab of the panel. */
-export interface TabFind {
+interface TabFind {
   readonly tab: string;
   readonly text: string;
 }

@@ -31,7 +31,7 @@ export interface DecodeFault {
   readonly message: string;
 }
 
-export interface Decoded {
+interface Decoded {
   readonly messages: readonly Message[];
   readonly faults: readonly DecodeFault[];
 }

@@ -9,7 +9,7 @@ const firstPingDelay = 1000; // ms between the opening of the connection and the
  * The browser functions that Latency calls. The function `clock` returns a monotonic time in ms, with fractions. Tests
  * replace these functions.
  */
-export interface LatencyHost {
+interface LatencyHost {
   clock(): number;
   now(): number;
   after(ms: number, run: () => void): unknown;

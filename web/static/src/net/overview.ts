@@ -11,7 +11,7 @@ export interface ObjectRef {
 }
 
 /** The object that explains a verdict. */
-export interface Cause extends ObjectRef {
+interface Cause extends ObjectRef {
   readonly sentence: string;
   readonly missing: boolean; // whether the object does not exist
 }
@@ -62,7 +62,7 @@ export interface Quota {
 }
 
 /** Facts about the cluster. A member is null if the viewer may not read its resource. */
-export interface Summary {
+interface Summary {
   readonly nodes: { readonly ready: number; readonly total: number } | null;
   readonly pods: ReadonlyMap<string, number> | null; // number of pods by phase
   readonly cpu: Amount | null; // in cores

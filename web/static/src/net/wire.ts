@@ -51,7 +51,7 @@ export interface PatchAuthor extends ChangeAuthor {
 export type JsonObject = Readonly<Record<string, unknown>>;
 
 export const healthStatuses = ["Current", "InProgress", "Failed", "Terminating", "Unknown"] as const;
-export type HealthStatus = (typeof healthStatuses)[number];
+type HealthStatus = (typeof healthStatuses)[number];
 
 /** The health of an object, with the reason. The texts do not end with a period. */
 export interface Health {

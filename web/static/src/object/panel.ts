@@ -14,7 +14,7 @@ import { objectHref, toggledLog } from "../model/view.ts";
 
 const slowLoadDelay = 2000; // ms until a loading tab shows a message
 
-export interface PanelActions {
+interface PanelActions {
   /** Opens another tab. An empty id selects the first tab. */
   tab(id: string): void;
   /** Closes the panel. null if the panel fills a page of its own, and therefore cannot be closed. */

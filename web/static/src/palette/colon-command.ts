@@ -1,6 +1,6 @@
 // Parses palette commands that start with a colon, such as ":po shop" or ":help", as in k9s.
 
-export interface ColonCommand {
+interface ColonCommand {
   /** The name of a resource, or a special word. */
   readonly word: string;
   /** Whether a space follows the word, so that the user has finished typing it. */

@@ -52,7 +52,7 @@ export interface SearchContext {
   readonly windowTotal: number | null;
 }
 
-export interface PaletteResults {
+interface PaletteResults {
   readonly items: readonly PaletteItem[];
   /** A message above the results, or in place of them. */
   readonly words: string;

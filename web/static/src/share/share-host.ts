@@ -7,7 +7,7 @@ import type { ObjectName, View } from "../model/view.ts";
 import type { Watched } from "../net/overview.ts";
 
 /** What a list or object page shows now, which the dialog offers to share. */
-export interface ObjectContent {
+interface ObjectContent {
   readonly kind: Kind;
   /** The view of a list page. null on an object's own page. */
   readonly view: View | null;

@@ -35,12 +35,12 @@ export type ShareChoice =
   | { readonly what: "kinds"; readonly kinds: readonly Kind[]; readonly ns: readonly string[] };
 
 /** A resource whose problems the home page shows. */
-export interface HomeResource {
+interface HomeResource {
   readonly ref: string;
   readonly namespaces: readonly string[]; // empty for all, and for cluster-scoped resources
 }
 
-export const pods = "core/v1/pods";
+const pods = "core/v1/pods";
 const logs = `${pods}/log`;
 const events = "core/v1/events";
 
@@ -182,7 +182,7 @@ export const requestBody = (
 const refOf = ({ resource }: SharedPart): string => resource.split("/", 3).join("/");
 
 /** Describes one shared resource, such as "Pods in shop with app=web that match “err”". */
-export function partText(p: SharedPart, kinds: readonly Kind[]): string {
+function partText(p: SharedPart, kinds: readonly Kind[]): string {
   const sub = p.resource.split("/")[3];
   const logPrefix = sub === "log" ? "logs of " : "";
   const namespaceText = p.namespaces.length === 0 ? "" : ` in ${joinList(p.namespaces)}`;

@@ -2,13 +2,13 @@
 
 import uFuzzy from "@leeoniya/ufuzzy";
 
-export interface Hit {
+interface Hit {
   readonly index: number;
   /** Start and end indexes of the matching parts. Empty if there are too many hits to rank. */
   readonly ranges: readonly number[];
 }
 
-export interface Hits {
+interface Hits {
   readonly total: number;
   readonly best: readonly Hit[];
 }

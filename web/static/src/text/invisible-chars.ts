@@ -18,7 +18,7 @@ export const hasInvisible = (text: string): boolean => invisible.test(text);
  * the page isolates `text`, so that a change of direction in it does not affect other text. Otherwise, the page shows
  * `codePoints` in place of `text`.
  */
-export interface TextPart {
+interface TextPart {
   readonly text: string;
   readonly codePoints: string | null;
 }

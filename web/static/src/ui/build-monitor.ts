@@ -8,7 +8,7 @@ const hiddenDelay = 60_000;
 const requestTimeout = 30_000; // ms
 
 /** The functions of the browser and the page. Tests replace them. */
-export interface BuildHost {
+interface BuildHost {
   hidden(): boolean;
   /** Reports whether a reload would show the same: the page is live, and its URL contains all choices of the user. */
   canReload(): boolean;

@@ -32,7 +32,7 @@ async function keepAwake(): Promise<void> {
 }
 
 /** The views through which a wall display rotates. */
-export interface Rotation {
+interface Rotation {
   readonly interval: number; // ms that each view is shown
   readonly views: readonly string[]; // paths with queries; empty for no rotation
   readonly next: number; // index of the next view

@@ -64,7 +64,7 @@ export function onListChangedElsewhere(name: string, changed: () => void): void 
 }
 
 /** Returns the list with the value at the front. The parameter `most` limits the length of the result. */
-export const moveToFront = (list: readonly string[], value: string, most: number): string[] =>
+const moveToFront = (list: readonly string[], value: string, most: number): string[] =>
   [value, ...list.filter((v) => v !== value)].slice(0, most);
 
 /** Removes the value if the list contains it. Otherwise, it appends the value. */

@@ -7,7 +7,7 @@ const densities = ["", "compact", "roomy"];
 
 const documentRoot = document.documentElement;
 
-export const theme = (): string => documentRoot.dataset["theme"] ?? "";
+const theme = (): string => documentRoot.dataset["theme"] ?? "";
 export const density = (): string => documentRoot.dataset["density"] ?? "";
 
 /** Sets the theme. An empty text selects the theme of the operating system. */

@@ -5,7 +5,7 @@ import { defineScalarTag, dump, DUMP_SCHEMA, NOT_RESOLVED, type Schema } from "j
 
 export type ScalarType = "string" | "number" | "word";
 
-export interface Scalar {
+interface Scalar {
   readonly first: string; // text of the first line, after the key or the dash
   readonly rest: readonly string[]; // further lines of a block scalar, indented by two spaces; otherwise empty
   readonly type: ScalarType;

@@ -76,7 +76,7 @@ const truncatedPiece = (text: string): Piece | null =>
     ? piece(text)
     : { text: `${text.slice(0, maxTextLength)}…`, title: `${text.length} characters; see the YAML tab` };
 
-export function inlineText(v: unknown, depth = 0): string {
+function inlineText(v: unknown, depth = 0): string {
   if (isScalar(v)) return v === "" ? '""' : scalar(v).slice(0, maxTextLength);
   if (v === null || v === undefined) return "";
   if (depth > 3) return "…";

@@ -6,10 +6,10 @@ import { members, text, trees, valueAt } from "./read.ts";
 /** Amounts in base units, such as cores and bytes, by resource. */
 export type Amounts = ReadonlyMap<string, number>;
 
-export type AmountKind = "requests" | "limits";
+type AmountKind = "requests" | "limits";
 
 /** Whether a pod has ended, so that its resources are free again. */
-export const hasEnded = (pod: unknown): boolean => /^(Succeeded|Failed)$/.test(text(valueAt(pod, "status", "phase")));
+const hasEnded = (pod: unknown): boolean => /^(Succeeded|Failed)$/.test(text(valueAt(pod, "status", "phase")));
 
 /**
  * Returns the resource requests or limits of a pod: the sum of the main containers, or the maximum while the init

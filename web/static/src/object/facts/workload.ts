@@ -128,7 +128,7 @@ export function selectorPieces(v: unknown): (Piece | null)[] {
 const templateOf = (o: unknown): Section | null =>
   podTemplate(valueAt(o, "spec", "template", "spec"), text(valueAt(o, "metadata", "namespace")));
 
-export const templateImages = (o: unknown): Fact | null => images(valueAt(o, "spec", "template", "spec"));
+const templateImages = (o: unknown): Fact | null => images(valueAt(o, "spec", "template", "spec"));
 
 /** Returns a fact such as "2 of 3", with a bar if both counts are known. */
 export function shareFact(name: string, actual: number | null, desired: number | null): Fact {

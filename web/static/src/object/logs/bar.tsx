@@ -8,7 +8,7 @@ import type { Container } from "./containers.ts";
 import { LogFilter } from "./log-filter.ts";
 import { LogFilterBox } from "./log-filter-view.tsx";
 
-export interface LogChoice {
+interface LogChoice {
   readonly container: string;
   readonly tail: number;
   readonly since: string;
@@ -16,7 +16,7 @@ export interface LogChoice {
   readonly follow: boolean;
 }
 
-export interface LogBarActions extends FindActions {
+interface LogBarActions extends FindActions {
   logSelected(): void;
   displayChanged(): void; // called after a change of timestamps, line wrapping or the filter
   filterChanged(filter: string): void; // called with the filter as text for the URL, such as "is:error timeout"

@@ -2,7 +2,7 @@
 
 import type { Span } from "./search.ts";
 
-export interface Level extends Span {
+interface Level extends Span {
   readonly severity: "bad" | "warn";
 }
 

@@ -13,7 +13,7 @@ import { Search } from "./search.ts";
 import { lineCountText, type LogFooter } from "./status-text.ts";
 import { LogViewport } from "./viewport.ts";
 
-export interface LogViewActions {
+interface LogViewActions {
   logSelected(): void; // called after the user selects another log or range of lines
   retryNow(): void;
   reopen?(): void; // called by the button of a note that opens the log again (see LogNote.again)
@@ -22,7 +22,7 @@ export interface LogViewActions {
 }
 
 /** A text that is shown in place of the lines of a log. */
-export interface LogNote {
+interface LogNote {
   readonly title: string;
   readonly detail: string;
   readonly next: string;

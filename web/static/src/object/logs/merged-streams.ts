@@ -15,7 +15,7 @@ export interface LogTarget {
   readonly container: Container;
 }
 
-export type Options = Pick<LogRequest, "tail" | "since" | "previous" | "follow">;
+type Options = Pick<LogRequest, "tail" | "since" | "previous" | "follow">;
 
 export interface MergedReader {
   /** Delivers lines in the order of their times. The lines can be older than lines of earlier calls. */

@@ -8,12 +8,12 @@ export interface Span {
   readonly end: number;
 }
 
-export interface MatchPosition {
+interface MatchPosition {
   readonly line: number;
   readonly indexInLine: number;
 }
 
-export interface LineFilter {
+interface LineFilter {
   /** Identifies the filter's settings. Two filters with the same key show the same lines. */
   readonly key: string;
   shows(line: Line): boolean;

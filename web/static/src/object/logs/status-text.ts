@@ -98,7 +98,7 @@ export function lineCountText(lines: number, dropped: number): string {
   return dropped === 0 ? all : `Showing the latest ${all} (${formatInteger(dropped)} older dropped)`;
 }
 
-export interface EmptyNote {
+interface EmptyNote {
   readonly title: string;
   readonly detail: string;
   readonly next: string;

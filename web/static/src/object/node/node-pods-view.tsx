@@ -75,7 +75,7 @@ function noteOf(pods: NodePods, count: number, now: number): string {
 const preferredOrder = ["cpu", "memory", "ephemeral-storage"];
 
 /** Returns the sums of requests and limits by resource, each with its percentage of the node's allocatable amount. */
-export function requestFacts(node: unknown, requests: Amounts | null, limits: Amounts | null): Fact[] {
+function requestFacts(node: unknown, requests: Amounts | null, limits: Amounts | null): Fact[] {
   if (requests === null || limits === null) return [];
   const names = [...new Set(["cpu", "memory", ...requests.keys(), ...limits.keys()])].slice(0, 20);
   names.sort((a, b) => (preferredOrder.indexOf(a) + 1 || 9) - (preferredOrder.indexOf(b) + 1 || 9));

@@ -9,7 +9,7 @@ import type { Bar, Fact, Group, Item, Piece, Section, Table, Target } from "../f
 
 const maxDrawnValue = 50_000; // characters; the rest of a longer value is not drawn
 
-export interface OverviewScope {
+interface OverviewScope {
   /** Returns the URL that opens an object in the panel. Returns null if the cluster serves no resource of its kind. */
   readonly href: (target: Target) => string | null;
   /** Like href, but finds the resource by its ref, such as "core/v1/pods". */

@@ -14,7 +14,7 @@ export const stateLabels: Readonly<Record<NodeState, readonly [string, string, s
   unknown: ["quiet", "?", "not examined"],
 };
 
-export function stateElements(node: GraphNode): HTMLElement[] {
+function stateElements(node: GraphNode): HTMLElement[] {
   const [level, symbol, word] = stateLabels[node.state];
   return word === ""
     ? []
@@ -69,12 +69,7 @@ export function nodeHref(node: GraphNode, inPanel: boolean, tab = "related"): st
 }
 
 /** Creates a link to an object, or plain text if the object cannot be opened. */
-export function nodeLink(
-  node: GraphNode,
-  isSelf: boolean,
-  inPanel: boolean,
-  ...children: (Node | string)[]
-): HTMLElement {
+function nodeLink(node: GraphNode, isSelf: boolean, inPanel: boolean, ...children: (Node | string)[]): HTMLElement {
   const href = nodeHref(node, inPanel);
   const attributes = {
     "data-id": node.id,

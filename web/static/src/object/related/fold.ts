@@ -40,7 +40,7 @@ export function foldRevisions(graph: Graph, opened: ReadonlySet<string>): Graph 
  * Combines the pods of each owner into one node. In the graph of a Kubernetes Node, combines all other pods on that
  * Node into one more node of the graph. Never combines the object whose graph this is.
  */
-export function foldPods(graph: Graph, opened: ReadonlySet<string>): Graph {
+function foldPods(graph: Graph, opened: ReadonlySet<string>): Graph {
   const subject = graph.nodes[0];
   const groups = new Map<string, GraphNode[]>();
   for (const [owner, all] of ownedNodes(graph, "Pod")) {

@@ -3,7 +3,7 @@
 import { readVerdict } from "../../net/verdict.ts";
 import type { Severity } from "../../net/wire.ts";
 
-export const states = ["there", "missing", "forbidden", "unknown"] as const;
+const states = ["there", "missing", "forbidden", "unknown"] as const;
 export type NodeState = (typeof states)[number];
 
 export interface GraphNode {
@@ -26,7 +26,7 @@ export interface GraphNode {
 export const types = ["owns", "uses", "selects"] as const;
 export type EdgeType = (typeof types)[number];
 
-export interface Edge {
+interface Edge {
   readonly from: string;
   readonly to: string;
   readonly type: EdgeType;
@@ -111,7 +111,7 @@ export interface Relation {
   readonly via: string;
 }
 
-export interface Group {
+interface Group {
   readonly title: string;
   readonly relations: readonly Relation[];
 }

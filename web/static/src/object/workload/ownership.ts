@@ -7,7 +7,7 @@ import { labelSelector } from "./selector.ts";
  * How to find the objects between a workload and its pods (ReplicaSets or Jobs), or the ControllerRevisions of a
  * workload.
  */
-export interface Intermediate {
+interface Intermediate {
   readonly ref: string;
   readonly labels: string; // label selector; empty selects all objects in the namespace
   readonly namePrefix: string;
@@ -61,7 +61,7 @@ export function podQueryOf(ref: string, object: unknown): PodQuery | null {
 export const podsOfJobs = (jobs: readonly string[]): string =>
   jobs.length === 0 ? "" : `batch.kubernetes.io/job-name in (${jobs.join(",")})`;
 
-export interface Controller {
+interface Controller {
   readonly kind: string;
   readonly name: string;
   readonly uid: string;

@@ -100,7 +100,7 @@ function noteOf(workload: WorkloadPods, count: number, ns: string, isDeleted: bo
   return workload.ownsPods ? "No pods" : "The selector matches no pods.";
 }
 
-export function ReplicaBar({ replicas: { segments, text, level } }: { replicas: Replicas }) {
+function ReplicaBar({ replicas: { segments, text, level } }: { replicas: Replicas }) {
   return (
     <div class="replicas">
       {segments.length > 0 && (

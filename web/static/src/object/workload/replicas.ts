@@ -7,7 +7,7 @@ import { formatInteger } from "../../text/format.ts";
 
 type ReplicaLevel = FactLevel | "progress";
 
-export interface Segment {
+interface Segment {
   readonly level: ReplicaLevel;
   readonly label: string; // name of the segment, such as "failed"
   readonly count: number;
@@ -23,7 +23,7 @@ export interface Replicas {
 
 export type SeverityCounts = Readonly<Record<CountedSeverity, number>>;
 
-export interface Counts {
+interface Counts {
   readonly desired: number | null;
   readonly current: number | null;
   readonly ready: number | null;

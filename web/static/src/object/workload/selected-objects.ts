@@ -8,7 +8,7 @@ import type { SubscriptionInfo } from "../../model/status.ts";
 import type { JsonObject } from "../../net/wire.ts";
 import type { TabHost } from "../tab.ts";
 
-export interface Selection {
+interface Selection {
   readonly ref: string;
   readonly ns: string;
   readonly labels: string;

@@ -3,7 +3,7 @@ import { formatInteger } from "../../text/format.ts";
 import { FindBox, FindState, type FindActions } from "../../ui/find-box.tsx";
 import { mount, unmount } from "../../ui/view.tsx";
 
-export interface YamlBarActions extends FindActions {
+interface YamlBarActions extends FindActions {
   fold(): void;
   wrap(): void;
   copy(): Promise<boolean>;
