@@ -152,7 +152,8 @@ func memoryText(l watch.WatchStatus) string {
 	return text + ", no limit"
 }
 
-// sizeText formats a number of bytes, such as "512 B", "1.5 KiB" or "12 MiB".
+// sizeText formats a number of bytes, such as "512 B", "1.5 KiB" or "12 MiB". bytesText in
+// web/static/src/text/bytes.ts returns the same text.
 func sizeText(bytes int64) string {
 	units := []string{"KiB", "MiB", "GiB", "TiB"}
 	if bytes < 1<<10 {

@@ -1,9 +1,10 @@
 // The parts next to and below the problems: recent changes by people, warnings, and the watched resources.
 
+import { bytesText } from "../text/bytes.ts";
 import { formatInteger } from "../text/format.ts";
 import type { SpecChange, Warning, Watched } from "../net/overview.ts";
 import { sharedParts } from "../model/guest.ts";
-import { bytesText, fieldText, hasEvents, plural, pluralOfWatched, stateWord } from "./home-text.ts";
+import { fieldText, hasEvents, plural, pluralOfWatched, stateWord } from "./home-text.ts";
 import { listHref } from "./links.ts";
 import { Ago, keyOf, ObjectLink } from "./problems.tsx";
 

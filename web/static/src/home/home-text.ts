@@ -1,7 +1,7 @@
 // Texts of the home page. internal/web/page/findings.go creates the same texts of problems; tests compare both.
 
 import { formatInteger } from "../text/format.ts";
-import { quantityText } from "../text/quantity.ts";
+import { bytes, quantityText } from "../text/quantity.ts";
 import { severityMatcher, whyOf } from "../model/severity.ts";
 import { plural as pluralOfKind } from "../net/kinds.ts";
 import type { Finding, Member, ObjectRef, Overview, Quota, SpecChange, Watched } from "../net/overview.ts";
@@ -184,29 +184,18 @@ export const percent = (part: number, total: number): number => (total > 0 ? Mat
 export const shortNumber = (n: number): string =>
   n >= 100 ? formatInteger(Math.round(n)) : String(Number(n.toPrecision(n < 10 ? 2 : 3)));
 
-const units = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"];
-
 /** Formats two amounts of bytes, such as "41 of 96 GiB" or "27.3 GiB of 3.4 TiB". */
-export function bytesOf(part: number, total: number): string {
-  const [a, b] = [bytesText(part), bytesText(total)];
-  const unit = b.slice(b.indexOf(" "));
-  return `${a.endsWith(unit) ? a.slice(0, -unit.length) : a} of ${b}`;
-}
+export const bytesOf = (part: number, total: number): string => amountOf(bytes(part), bytes(total));
 
 /** Formats the used part of a quota, such as "11.6 of 80 cores" or "27.3 of 160 GiB". */
-export function quotaText({ resource, used, hard }: Quota): string {
-  const [a, b] = [used, hard].map((v) => quantityText(resource, v).replace(/ ([KMGTPE]i)$/, " $1B")) as [
-    string,
-    string,
-  ];
+export const quotaText = ({ resource, used, hard }: Quota): string =>
+  amountOf(quantityText(resource, used), quantityText(resource, hard));
+
+// Joins two quantities. If both have the same unit, the text contains the unit only once.
+function amountOf(part: string, total: string): string {
+  const [a, b] = [part, total].map((v) => v.replace(/ ([KMGTPE]i)$/, " $1B")) as [string, string];
   const unit = / \D+$/.exec(b)?.[0] ?? "";
   return `${a.endsWith(unit) ? a.slice(0, a.length - unit.length) : a} of ${b}`;
-}
-
-export function bytesText(n: number): string {
-  let step = 0;
-  for (; n >= 1024 && step < units.length - 1; n /= 1024) step++;
-  return `${shortNumber(n)} ${units[step] ?? ""}`;
 }
 
 /**

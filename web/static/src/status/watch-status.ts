@@ -2,6 +2,7 @@
 // page; tests compare both with internal/web/testdata/watchstatus.json.
 
 import { plural } from "../net/kinds.ts";
+import { bytesText } from "../text/bytes.ts";
 import { formatInteger } from "../text/format.ts";
 
 /** One row of the status page, which describes one watch of the server. */
@@ -113,18 +114,6 @@ function interruptionText(c: Fields): string {
 function memoryUseText(usedBytes: number, limit: number, scopes: number): string {
   const amount = usedBytes > 0 || scopes === 0 ? `${bytesText(usedBytes)} cached` : "memory not measured";
   return limit > 0 ? `${amount}, limit ${bytesText(limit)}` : `${amount}, no limit`;
-}
-
-// Formats a number of bytes with a unit, such as "1.5 MiB".
-function bytesText(bytes: number): string {
-  if (bytes < 1024) return `${bytes} B`;
-  const units = ["KiB", "MiB", "GiB", "TiB"];
-  let unit = 1024;
-  for (; units.length > 1 && bytes >= unit * 1024; unit *= 1024) units.shift();
-  const tenths = Math.floor((bytes * 10 + unit / 2) / unit);
-  return `${
-    tenths < 100 ? `${Math.floor(tenths / 10)}.${tenths % 10}` : formatInteger(Math.floor((bytes + unit / 2) / unit))
-  } ${units[0] as string}`;
 }
 
 // Formats a duration in seconds, such as "9.5 s" or "3 min".
