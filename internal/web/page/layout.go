@@ -41,7 +41,7 @@ func titleOf(kinds, namespace, name string) string {
 // pluralOf returns the plural of a resource, with the API group if another group has the same kind. The resource picker
 // of the page shows the same text.
 func pluralOf(access *watch.Access, r *resource.Resource) string {
-	plural := templates.Plural(r.Kind, r.Resource)
+	plural := r.Plural()
 	if r.Group != "" && access.Resources().SharesKind(r) {
 		plural += " (" + r.Group + ")"
 	}
