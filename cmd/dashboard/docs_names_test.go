@@ -124,7 +124,7 @@ func TestSecurityItemsNameTests(t *testing.T) {
 	items := regexp.MustCompile(`(?m)^- \*\*(S\d\d)\*\* (?:.+\n  )*?Tests: (.+(?:\n  .+)*)`).
 		FindAllStringSubmatch(text, -1)
 	if len(items) != 42 {
-		t.Fatalf("SECURITY.md has %d items, want 42", len(items))
+		t.Fatalf("docs/security.md has %d items, want 42", len(items))
 	}
 	for n, item := range items {
 		if want := fmt.Sprintf("S%02d", n+1); item[1] != want {
