@@ -22,7 +22,16 @@ type route struct {
 }
 
 type document struct {
-	Paths map[string]map[string]json.RawMessage
+	Paths      map[string]map[string]json.RawMessage
+	Components struct {
+		Schemas struct {
+			Subscribe struct {
+				Properties struct {
+					View struct{ Enum []string }
+				}
+			}
+		}
+	}
 }
 
 // inventory returns all GET routes of the program's OpenAPI document, in every format, and the error pages.
@@ -48,10 +57,15 @@ func (s *site) inventory() (routes []route) {
 
 func (s *site) paths() map[string]map[string]json.RawMessage {
 	s.Helper()
+	return s.openAPI().Paths
+}
+
+func (s *site) openAPI() *document {
+	s.Helper()
 	if s.document.Paths == nil {
 		s.check(json.Unmarshal([]byte(s.do(get("/api/openapi.json")).body), &s.document))
 	}
-	return s.document.Paths
+	return &s.document
 }
 
 // writes returns POST, PUT and DELETE requests for each path, even where they are unsupported.
@@ -146,22 +160,44 @@ func (s *site) fillPath(path string) string {
 // subscriptions returns one WebSocket route per view (form of messages), and one with the maximum number of
 // subscriptions.
 func (s *site) subscriptions() (routes []route) {
-	all := fmt.Sprintf(`"op":"subscribe","id":1,"resource":%q,"ns":[%q]`, configMaps, s.namespace)
+	s.Helper()
+	list := fmt.Sprintf(`,"resource":%q,"ns":[%q]`, configMaps, s.namespace)
+	object := list + `,"name":"huge-0"`
+	views := map[string]string{
+		"rows": list, "table": list, "window": list + `,"count":500`, "object": object, "changes": list,
+		"resources": "", "overview": fmt.Sprintf(`,"ns":[%q]`, s.namespace), "explanation": object, "rates": list,
+		"log": fmt.Sprintf(`,"resource":"core/v1/pods","ns":["shop"],"name":%q,"tail":5000,"follow":true`, s.pod),
+	}
+	s.requireViews(views)
 	var many []string
-	for view, members := range map[string]string{
-		"rows": "", "table": "", "window": `,"count":500`, "object": `,"name":"huge-0"`, "changes": "",
-	} {
-		text := fmt.Sprintf(`{%s,"view":%q%s}`, all, view, members)
+	for view, members := range views {
+		text := fmt.Sprintf(`{"op":"subscribe","id":1,"view":%q%s}`, view, members)
 		routes = append(routes, route{name: "socket " + view, path: "/api/v1/live", subscribe: text})
+		if !slices.Contains([]string{"rows", "table", "window", "object", "changes"}, view) {
+			continue
+		}
 		for range 20 {
 			id := fmt.Sprintf(`"id":%d,`, len(many)+1)
 			many = append(many, strings.Replace(text, `"id":1,`, id, 1))
 		}
 	}
 	return append(routes, route{
-		name: "socket resources", path: "/api/v1/live",
-		subscribe: `{"op":"subscribe","id":1,"view":"resources"}`,
-	}, route{name: manySubscriptions, path: "/api/v1/live", subscribe: "[" + strings.Join(many, ",") + "]"})
+		name: manySubscriptions, path: "/api/v1/live", subscribe: "[" + strings.Join(many, ",") + "]",
+	})
+}
+
+// requireViews fails if a view of the OpenAPI document is missing. Otherwise, the attacks would omit this view.
+func (s *site) requireViews(views map[string]string) {
+	s.Helper()
+	documented := s.openAPI().Components.Schemas.Subscribe.Properties.View.Enum
+	if len(documented) < 5 {
+		s.Fatalf("got only %d views in the OpenAPI document, want at least 5", len(documented))
+	}
+	for _, view := range documented {
+		if _, ok := views[view]; !ok {
+			s.Fatalf("the view %s has no subscription in this test: add it", view)
+		}
+	}
 }
 
 const manySubscriptions = "socket 100 subscriptions"
