@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { createRequire } from "node:module";
 import { test } from "node:test";
-import { browse, newPage, openLive, table } from "./browser.mjs";
+import { browse, newPage, openLive, tabIds, table } from "./browser.mjs";
 import { configMap, create, namespace, patch, read, remove } from "./cluster.mjs";
 import { Dashboard } from "./dashboard.mjs";
 import { atEnd } from "./cleanup.mjs";
@@ -252,16 +252,18 @@ await test("accessibility (axe)", { timeout: 1_200_000 }, async (t) => {
     const crashing = (await read("/api/v1/namespaces/shop/pods")).items.find((p) =>
       p.status.containerStatuses?.some((c) => c.state.waiting?.reason === "CrashLoopBackOff"),
     ).metadata.name;
-    for (const [tab, there] of Object.entries({
+    const there = {
       overview: '.health[data-health="failed"]',
       yaml: ".line",
       changes: ".timeline .foot",
       events: ".events :is(li, .note p):visible",
       related: ".card",
       logs: ":is(.log-line, .logs .note h2)",
-    })) {
+    };
+    await openLive(page, `${dashboard.url}o/core/v1/pods/shop/${crashing}`);
+    for (const tab of await tabIds(page)) {
       await page.goto(`${dashboard.url}o/core/v1/pods/shop/${crashing}?tab=${tab}`);
-      await page.locator(`#object ${there}`).first().waitFor();
+      await page.locator(`#object ${there[tab]}`).first().waitFor();
       await page.locator('#status[data-state="live"]').waitFor();
       await check(page, `page of a pod, ${tab}`, "#main");
     }
@@ -543,16 +545,18 @@ await test("accessibility (axe)", { timeout: 1_200_000 }, async (t) => {
     await page.keyboard.press("Control+k");
     await page.locator("#palette [role=option]").first().waitFor();
     await check(page, "palette on a phone", "#palette");
-    for (const [tab, there] of Object.entries({
+    const there = {
       overview: ".overview",
       yaml: ".line",
       changes: ".timeline .foot",
       events: ".events :is(li, .note p):visible",
       related: ":is(.card, .related-list li)",
       logs: ".log-line",
-    })) {
+    };
+    await openLive(page, `${pods}?open=shop/${name}`);
+    for (const tab of await tabIds(page)) {
       await page.goto(`${pods}?open=shop/${name}&tab=${tab}`);
-      await page.locator(`#panel ${there}`).first().waitFor();
+      await page.locator(`#panel ${there[tab]}`).first().waitFor();
       await check(page, `${tab} on a phone`, "#side");
     }
     for (const [address, there] of [

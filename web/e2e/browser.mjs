@@ -144,6 +144,13 @@ export async function chooseNamespaces(page, ...names) {
 /** Returns the cell texts of a row, or undefined if the document does not contain it. */
 export const row = async (page, name) => (await table(page)).rows.find((r) => r.Name === name);
 
+/** Returns the ids of all tabs of the open object, such as "yaml". */
+export async function tabIds(page) {
+  const tabs = page.getByRole("tablist", { name: "Object details" }).getByRole("tab");
+  await tabs.first().waitFor();
+  return tabs.evaluateAll((all) => all.map((tab) => tab.dataset.tab));
+}
+
 export const status = (page) => page.locator("#status").innerText();
 
 /** Opens an address and waits for live data. */

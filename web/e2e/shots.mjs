@@ -2,7 +2,7 @@
 // variables of the tests.
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { browse, newPage, openLive } from "./browser.mjs";
+import { browse, newPage, openLive, tabIds } from "./browser.mjs";
 import { create, namespace, patch, read, remove } from "./cluster.mjs";
 import { Dashboard } from "./dashboard.mjs";
 import { gate } from "./api-server-gate.mjs";
@@ -57,9 +57,11 @@ try {
   await screen("list-filtered", () => live("r/core/v1/pods?ns=data&ns=payments&ns=shop&sort=-restarts&q=is%3Afailing"));
   await screen("list-wide", () => live("r/core/v1/nodes?cols=wide"));
   await screen("list-events", () => live("r/core/v1/events"));
-  for (const tab of ["", "yaml", "changes", "events", "related", "logs"]) {
-    await screen(`panel-${tab || "overview"}`, async () => {
-      await live(`r/core/v1/pods?open=shop/${failingPod}${tab && `&tab=${tab}`}`);
+  await live(`r/core/v1/pods?open=shop/${failingPod}`);
+  const tabs = await tabIds(page);
+  for (const tab of tabs) {
+    await screen(`panel-${tab}`, async () => {
+      await live(`r/core/v1/pods?open=shop/${failingPod}&tab=${tab}`);
       if (tab === "changes")
         await patch(`/api/v1/namespaces/shop/pods/${failingPod}`, {
           metadata: { labels: { touched: String(Date.now()) } },
@@ -69,9 +71,9 @@ try {
     });
   }
   await screen("panel-deployment", () => live("r/apps/v1/deployments?open=shop/storefront"));
-  for (const tab of ["", "yaml", "related"]) {
-    await screen(`object-${tab || "overview"}`, async () => {
-      await live(`o/core/v1/pods/shop/${failingPod}${tab && `?tab=${tab}`}`);
+  for (const tab of tabs) {
+    await screen(`object-${tab}`, async () => {
+      await live(`o/core/v1/pods/shop/${failingPod}?tab=${tab}`);
       await page.locator("#tab > *").waitFor();
       await page.waitForTimeout(800);
     });
