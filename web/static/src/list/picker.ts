@@ -50,7 +50,12 @@ export class Picker implements KindListener {
     }
     groups.before(this.noMatchElement);
     this.applyFilter();
-    void import("../ui/tooltip.ts").then(({ Tooltip }) => new Tooltip(groups));
+    const first = new AbortController();
+    const addTooltip = (e: Event): void => {
+      first.abort();
+      void import("../ui/tooltip.ts").then(({ Tooltip }) => new Tooltip(groups, e.target));
+    };
+    for (const on of ["mouseover", "focusin"]) groups.addEventListener(on, addTooltip, { signal: first.signal });
     filter.addEventListener("input", () => this.applyFilter());
     filter.addEventListener("keydown", (e) => {
       if (e.key === "Enter") this.bestMatch()?.click();

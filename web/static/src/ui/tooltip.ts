@@ -9,7 +9,8 @@ export class Tooltip {
   private readonly element = h("div", { id: "hint", class: "tooltip", role: "tooltip", popover: "manual" });
   private timer: ReturnType<typeof setTimeout> | undefined;
 
-  constructor(root: HTMLElement) {
+  /** Adds the tooltip to the elements in root, and shows it for the element that the user pointed to or focused. */
+  constructor(root: HTMLElement, target: EventTarget | null) {
     root.after(this.element);
     root.addEventListener("mouseover", (e) => this.show(e.target));
     root.addEventListener("mouseout", () => this.hideLater());
@@ -27,6 +28,7 @@ export class Tooltip {
       },
       { capture: true },
     );
+    if (target instanceof Element && target.matches(":hover, :focus")) this.show(target);
   }
 
   private hideLater(): void {

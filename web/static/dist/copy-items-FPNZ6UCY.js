@@ -1,1 +1,0 @@
-import{a,b,c,d}from"./chunk-6ZH5ULEM.js";import"./chunk-AU7Y6YN2.js";import"./chunk-C4ZBFXOY.js";import"./chunk-T5MHEVYS.js";import"./chunk-ATB4R42E.js";export{d as copyItems,b as copyName,c as kubectlCommand,a as textOf};

@@ -1,1 +1,0 @@
-import{b as a,c as b,d as c}from"./chunk-PAQDKOMZ.js";import"./chunk-EMCJ2X5I.js";import"./chunk-PYKU2MGU.js";import"./chunk-WAIO2DEK.js";import"./chunk-BPIPMS3Z.js";import"./chunk-T5MHEVYS.js";import"./chunk-ATB4R42E.js";export{b as isNamespaceName,a as matchingNamespaces,c as namespaceChooser};

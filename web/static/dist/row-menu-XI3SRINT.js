@@ -1,1 +1,0 @@
-import{a}from"./chunk-O66LTPLM.js";import"./chunk-EMCJ2X5I.js";import"./chunk-PYKU2MGU.js";import"./chunk-WAIO2DEK.js";import"./chunk-BPIPMS3Z.js";import"./chunk-T5MHEVYS.js";import"./chunk-ATB4R42E.js";export{a as openRowMenu};
