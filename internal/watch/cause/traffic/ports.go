@@ -23,7 +23,7 @@ func wrongPort(s *subject.Subject, o *corev1.Service, ready []corev1.Pod) *verdi
 	}
 	for n := range o.Spec.Ports {
 		port := &o.Spec.Ports[n]
-		if v := cmp.Or(undeclaredPort(s, o, port, ready), otherProtocol(s, o, port, ready)); v != nil {
+		if v := cmp.Or(undeclaredPort(s, o, port, ready), otherProtocol(s, port, ready)); v != nil {
 			return v
 		}
 	}
@@ -104,12 +104,10 @@ func undeclaredPort(
 		nameOf(port), number, meant.container, meant.port, number), nil)
 }
 
-// otherProtocol reports a TCP port of the Service whose target port the pods declare only for UDP. TCP is the protocol of
-// a port without one, so a forgotten protocol is the probable mistake. A container that listens for both can declare only
-// one of them, so no Service may have the port with UDP.
-func otherProtocol(
-	s *subject.Subject, o *corev1.Service, port *corev1.ServicePort, ready []corev1.Pod,
-) *verdict.Verdict {
+// otherProtocol reports a TCP port of a Service whose target port the pods declare only for UDP. TCP is the protocol of
+// a port without one, so a forgotten protocol is the probable mistake. A container that listens for both can declare
+// only one of them, so no Service may have the port with UDP.
+func otherProtocol(s *subject.Subject, port *corev1.ServicePort, ready []corev1.Pod) *verdict.Verdict {
 	if cmp.Or(port.Protocol, corev1.ProtocolTCP) != corev1.ProtocolTCP {
 		return nil
 	}
@@ -122,8 +120,9 @@ func otherProtocol(
 	if declared == nil || isTarget(s, declared, corev1.ProtocolUDP, &ready[len(ready)-1]) {
 		return nil
 	}
-	return s.Explain(verdict.Degraded, noSuchPort, fmt.Sprintf("Connections to Service port %s probably fail: its protocol "+
-		"is TCP, but container %s declares port %d only for UDP", nameOf(port), declared.container, declared.port), nil)
+	return s.Explain(verdict.Degraded, noSuchPort, fmt.Sprintf("Connections to Service port %s probably fail: its "+
+		"protocol is TCP, but container %s declares port %d only for UDP",
+		nameOf(port), declared.container, declared.port), nil)
 }
 
 // declaredForUDP returns the declared UDP port of a pod at a target port. If a container declares the same port with
