@@ -12,6 +12,7 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
 	"github.com/glasshouse-project/glasshouse/internal/watch/informer/pool"
 	"github.com/glasshouse-project/glasshouse/internal/watch/inherit/demand"
+	"github.com/glasshouse-project/glasshouse/internal/watch/inherit/results"
 	"github.com/glasshouse-project/glasshouse/internal/watch/inherit/revisit"
 	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
 	"github.com/glasshouse-project/glasshouse/internal/watch/resource"
@@ -36,10 +37,10 @@ type Engine struct {
 	index
 
 	options     Options
-	results     results
+	results     results.Results
 	mentions    revisit.Mentions
 	unread      revisit.Unread
-	observation observation
+	observation results.Observation
 	revisits    revisit.Tracker
 	limiter     revisit.Limiter
 	queue       *revisit.Queue
@@ -63,7 +64,7 @@ func New(options Options) *Engine {
 	e := &Engine{options: options, queue: revisit.NewQueue(), changed: signal.New()}
 	e.graph = graph.New(e.isNamespaced)
 	e.forgetResources()
-	e.results.reset()
+	e.results.Reset()
 	e.mentions.Reset()
 	return e
 }
@@ -146,7 +147,7 @@ func (e *Engine) clear() {
 	e.forgetResources()
 	e.graph.Clear()
 	e.mentions.Reset()
-	for _, id := range e.results.reset() {
+	for _, id := range e.results.Reset() {
 		e.publish(id)
 	}
 }
@@ -156,7 +157,7 @@ func (e *Engine) Changed() <-chan struct{} { return e.changed.Next() }
 
 // Inherited returns the verdict that an object inherits, or nil.
 func (e *Engine) Inherited(kind graph.Kind, key string) *verdict.Verdict {
-	return e.results.get(graph.ID{Kind: kind, Key: key})
+	return e.results.Get(graph.ID{Kind: kind, Key: key})
 }
 
 // evaluateInterval is the pause between two evaluations. Changes in this time are evaluated together.
@@ -177,7 +178,7 @@ func (e *Engine) evaluateDirty(ctx context.Context) {
 
 // evaluateBatch evaluates the objects that are dirty now.
 func (e *Engine) evaluateBatch(ctx context.Context) {
-	restarts := e.observation.restartCount() // Read before the batch, so that a later restart is noticed.
+	restarts := e.observation.RestartCount() // Read before the batch, so that a later restart is noticed.
 	for id := range e.queue.Take() {
 		if ctx.Err() != nil {
 			return
@@ -185,22 +186,22 @@ func (e *Engine) evaluateBatch(ctx context.Context) {
 		e.evaluate(id)
 	}
 	e.queue.Done()
-	e.observation.complete(restarts)
+	e.observation.Complete(restarts)
 }
 
 func (e *Engine) evaluate(id graph.ID) {
-	r, n, before := &recorder{Engine: e, id: id}, e.Find(id), e.results.get(id)
+	r, n, before := &recorder{Engine: e, id: id}, e.Find(id), e.results.Get(id)
 	v := cause.Of(r, n)
 	e.revisits.Schedule(id, r.revisitAt, e.queue.Mark)
 	if v != nil || n.Object != nil && n.Object.Verdict().Own().Severity().IsProblem() {
 		r.named = append(r.named, r.lists...)
 	}
 	e.mentions.Set(id, r.named)
-	if e.results.set(id, v) {
+	if e.results.Set(id, v) {
 		e.publish(id)
 		for _, of := range []*verdict.Verdict{before, v} {
-			if next, _ := nextOf(of); next.Group == admissionGroup { // Its rule reads the objects that inherit from it.
-				e.queue.Mark(next)
+			if next, _ := results.NextOf(of); next.Group == admissionGroup {
+				e.queue.Mark(next) // Its rule reads the objects that inherit from it.
 			}
 		}
 	}
@@ -239,7 +240,7 @@ func (e *Engine) isSettled() bool { return e.queue.IsEmpty() && e.isListed() }
 // Began returns since when an object is not OK, and since when it is degraded or failed. The times are zero if the
 // engine did not observe them, because the object had its problem before the engine read it. Recoveries of at most 5
 // minutes do not count.
-func (e *Engine) Began(id graph.ID) (leftOK, began time.Time) { return e.results.began(id) }
+func (e *Engine) Began(id graph.ID) (leftOK, began time.Time) { return e.results.Began(id) }
 
 // Usage returns the numbers of pods, and their resource requests, in all namespaces for which include returns true.
 func (e *Engine) Usage(include func(namespace string) bool) demand.Total {
@@ -248,7 +249,7 @@ func (e *Engine) Usage(include func(namespace string) bool) demand.Total {
 
 // Problems returns the objects that are not OK, in no particular order.
 func (e *Engine) Problems() (found []neighbor.Neighbor) {
-	for _, id := range e.results.problemIDs() {
+	for _, id := range e.results.ProblemIDs() {
 		if n := e.Find(id); n.Object != nil {
 			found = append(found, n)
 		}

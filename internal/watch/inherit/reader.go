@@ -64,13 +64,13 @@ func (r *reader) recordProgress(cursor journal.Cursor) {
 	isFirst := now.Synced && !r.resource.isSynced
 	if isFirst {
 		r.resource.isSynced = true
-		r.observation.restart()
+		r.observation.Restart()
 	}
 	if now.Synced { // Objects that were not read can count as missing now, or again after an interruption.
 		markDependents(r.Engine, r.resource.kind)
 	}
 	if isFirst {
-		r.observation.restart() // An evaluation that began before the call of markDependents must not count as complete.
+		r.observation.Restart() // An evaluation that began before the call of markDependents must not count as complete.
 		r.queue.Wake()
 	}
 	r.changed.Broadcast()
@@ -83,7 +83,7 @@ func (r *reader) checkInterruption() {
 	now := r.resource.informer.CurrentState(nil).Status
 	isInterrupted := now.State == status.Stale && !now.Since.IsZero()
 	if isInterrupted || r.wasInterrupted {
-		r.observation.restart()
+		r.observation.Restart()
 		r.queue.Wake()
 	}
 	r.wasInterrupted = isInterrupted
@@ -91,7 +91,7 @@ func (r *reader) checkInterruption() {
 
 // readSnapshot replaces all objects of a resource in the graph.
 func (r *reader) readSnapshot() journal.Cursor {
-	r.observation.restart()
+	r.observation.Restart()
 	defer r.queue.Wake() // Even without objects, because the engine must complete the observation again.
 	entries, cursor := r.resource.informer.Snapshot()
 	present := make(map[string]bool, len(entries))
@@ -113,7 +113,7 @@ func (r *reader) readSnapshot() journal.Cursor {
 // apply applies a batch of changes. Of several changes of one object, only the result matters.
 func (r *reader) apply(changes []*event.Change) {
 	if !r.resource.isSynced {
-		r.observation.restart() // These changes can be from the first list. Then their problems are possibly old.
+		r.observation.Restart() // These changes can be from the first list. Then their problems are possibly old.
 	}
 	last := make(map[string]*event.Change, len(changes))
 	first := make(map[string]*compact.Object, len(changes))
@@ -156,7 +156,7 @@ func (r *reader) set(key string, before, o *compact.Object) {
 	if before == nil && hasNewReferences { // The object is new.
 		r.recordTurnover(id)
 	}
-	r.results.track(id, o.Verdict(), r.observation.isRunning())
+	r.results.Track(id, o.Verdict(), r.observation.IsRunning())
 	var affected []graph.ID
 	if isNewText || hasNewOwn {
 		affected = append(r.dependsOnText(id), id)
@@ -177,7 +177,7 @@ func (r *reader) remove(id graph.ID) {
 	r.recordTurnover(id)
 	r.mentions.Set(id, nil)
 	r.revisits.Cancel(id)
-	if r.results.remove(id) {
+	if r.results.Remove(id) {
 		r.publish(id) // Informers of other API versions can still contain the object, so clear its verdict.
 	}
 	r.queue.Mark(affected...)

@@ -8,7 +8,7 @@ import (
 // Inheritors returns at most limit objects whose verdicts name an object as the cause, or as a step to the cause.
 // isLimited is true if there are more.
 func (e *Engine) Inheritors(id graph.ID, limit int) (inheritors []neighbor.Neighbor, isLimited bool) {
-	ids, isLimited := e.results.inheritorsOf(id, limit)
+	ids, isLimited := e.results.InheritorsOf(id, limit)
 	for _, inheritor := range ids {
 		if n := e.Find(inheritor); n.Object != nil {
 			inheritors = append(inheritors, n)

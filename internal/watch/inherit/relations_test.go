@@ -120,7 +120,7 @@ func TestServicesWithWrongPorts(t *testing.T) {
 	wrong, other, elsewhere :=
 		graph.NewID(service, "a", "wrong"), graph.NewID(service, "a", "other"), graph.NewID(service, "b", "wrong")
 	for _, id := range []graph.ID{wrong, elsewhere} {
-		e.results.set(id, &verdict.Verdict{Severity: verdict.Degraded, Reason: "NoSuchPort"})
+		e.results.Set(id, &verdict.Verdict{Severity: verdict.Degraded, Reason: "NoSuchPort"})
 	}
 	if got := e.dependsOnText(other); !slices.Equal(got, []graph.ID{wrong}) {
 		t.Errorf("got %v, want %v", got, wrong)
@@ -165,8 +165,8 @@ func TestPoliciesAffectPodsWithProblem(t *testing.T) {
 	e := New(Options{})
 	pod := graph.NewID(graph.Kind{Kind: "Pod"}, "a", "web-1")
 	problem := verdict.Pack(nil, &verdict.Verdict{Severity: verdict.Failed})
-	e.results.track(pod, problem, true)
-	e.results.track(graph.NewID(graph.Kind{Kind: "Service"}, "a", "web"), problem, true)
+	e.results.Track(pod, problem, true)
+	e.results.Track(graph.NewID(graph.Kind{Kind: "Service"}, "a", "web"), problem, true)
 	for _, kind := range []graph.Kind{
 		{Group: "networking.k8s.io", Kind: "NetworkPolicy"},
 		{Group: "cilium.io", Kind: "CiliumNetworkPolicy"},
@@ -192,7 +192,7 @@ func TestPodsAffectNodesWithProblem(t *testing.T) {
 	e.graph.Set(pod, &refs)
 	for _, severity := range []verdict.Severity{verdict.OK, verdict.Failed} {
 		t.Run(string(severity), func(t *testing.T) {
-			e.results.track(node, verdict.Pack(nil, &verdict.Verdict{Severity: severity}), true)
+			e.results.Track(node, verdict.Pack(nil, &verdict.Verdict{Severity: severity}), true)
 			if got, want := slices.Contains(e.neighbors(pod), node), severity == verdict.Failed; got != want {
 				t.Errorf("got affected: %t, want %t", got, want)
 			}
@@ -246,7 +246,7 @@ func TestAttemptsAffectFailedOnes(t *testing.T) {
 	machine := graph.Kind{Group: kind.Group, Kind: "Machine"}
 	others := []graph.ID{graph.NewID(kind, "b", "web-1"), graph.NewID(machine, "a", "web")}
 	for _, id := range append(others, failed) {
-		e.results.track(id, verdict.Pack(nil, &verdict.Verdict{Severity: verdict.Failed}), false)
+		e.results.Track(id, verdict.Pack(nil, &verdict.Verdict{Severity: verdict.Failed}), false)
 	}
 	owned := objectrefs.Object{Owners: []objectrefs.Ref{{Group: kind.Group, Kind: "Plan", Name: "p", UID: "p"}}}
 	for name, test := range map[string]struct {
@@ -279,7 +279,7 @@ func TestServicesAffectGatewaysWithProblem(t *testing.T) {
 	gateway := graph.NewID(graph.Kind{Group: "networking.istio.io", Kind: "Gateway"}, "a", "web")
 	other := graph.NewID(graph.Kind{Group: "gateway.networking.k8s.io", Kind: "Gateway"}, "a", "web")
 	for _, id := range []graph.ID{gateway, other} {
-		e.results.track(id, verdict.Pack(nil, &verdict.Verdict{Severity: verdict.Degraded}), true)
+		e.results.Track(id, verdict.Pack(nil, &verdict.Verdict{Severity: verdict.Degraded}), true)
 	}
 	got := e.dependsOnText(graph.NewID(graph.Kind{Kind: "Service"}, "istio", "ingress"))
 	if !slices.Equal(got, []graph.ID{gateway}) {

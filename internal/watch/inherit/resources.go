@@ -85,7 +85,7 @@ func markAfterDiscovery(e *Engine) {
 	e.queue.Mark(e.graph.All(func(kind graph.Kind) bool {
 		return kind.Group == admissionGroup || resource.IsCustom(kind.Group)
 	})...)
-	e.queue.Mark(e.results.problemIDs()...)
+	e.queue.Mark(e.results.ProblemIDs()...)
 }
 
 func (e *Engine) start(ctx context.Context, r *resource.Resource) *watched {
@@ -130,7 +130,7 @@ func (e *Engine) neighbors(id graph.ID) []graph.ID {
 		}
 	}
 	for _, container := range e.containers(id) {
-		if e.results.isProblem(container) { // The deletion of the container can wait for the object.
+		if e.results.IsProblem(container) { // The deletion of the container can wait for the object.
 			affected = append(affected, container)
 		}
 	}
@@ -138,7 +138,7 @@ func (e *Engine) neighbors(id graph.ID) []graph.ID {
 	case "Event":
 		affected = slices.DeleteFunc(affected, func(other graph.ID) bool { return other.Kind.Kind == "Event" })
 	case "APIService", "MutatingWebhookConfiguration", "ValidatingWebhookConfiguration", "ReferenceGrant":
-		affected = append(affected, e.results.problemIDs()...) // The message of any problem can name this object.
+		affected = append(affected, e.results.ProblemIDs()...) // The message of any problem can name this object.
 	case "EndpointSlice":
 		affected = append(affected, revisit.Served(e.graph, id)...)
 	case "DestinationRule": // A VirtualService of the same Service can use its subsets.
@@ -158,7 +158,7 @@ func repeatedBy(e *Engine, id graph.ID, own verdict.Severity) []graph.ID {
 	if own != verdict.OK || len(owners) > 0 || !cause.IsAttempt(id.Kind) || !resource.IsCustom(id.Group) {
 		return nil
 	}
-	return slices.DeleteFunc(e.results.problemsOf(id.Kind), func(other graph.ID) bool {
+	return slices.DeleteFunc(e.results.ProblemsOf(id.Kind), func(other graph.ID) bool {
 		return other.Namespace() != id.Namespace()
 	})
 }
@@ -194,9 +194,9 @@ func (e *Engine) dependsOnText(id graph.ID) []graph.ID {
 	switch id.Kind.Kind {
 	case "Service": // The ports, also for clients. Another Service can have the port that the pods declare.
 		affected := append(e.graph.Users(id, revisit.MaxAffected), e.mentions.Users(id)...)
-		affected = append(affected, e.results.problemsIn(id.Namespace(), "NoSuchPort")...)
+		affected = append(affected, e.results.ProblemsIn(id.Namespace(), "NoSuchPort")...)
 		// The rules use Services to find the namespace of a Gateway's Secrets.
-		return append(affected, e.results.problemsOf(graph.Kind{Group: "networking.istio.io", Kind: "Gateway"})...)
+		return append(affected, e.results.ProblemsOf(graph.Kind{Group: "networking.istio.io", Kind: "Gateway"})...)
 	case "ValidatingAdmissionPolicy", "MutatingAdmissionPolicy": // The kind of the parameters.
 		return e.graph.Users(id, revisit.MaxAffected)
 	case "DestinationRule": // The subsets.
@@ -205,12 +205,12 @@ func (e *Engine) dependsOnText(id graph.ID) []graph.ID {
 	case "EndpointSlice": // The ports and the addresses.
 		return revisit.Served(e.graph, id)
 	case "Deployment", "StatefulSet", "ReplicationController", "Rollout": // Scaled to zero.
-		return e.results.problemsIn(id.Namespace(), "NoPods", "ScaledToZero")
+		return e.results.ProblemsIn(id.Namespace(), "NoPods", "ScaledToZero")
 	case "FlowSchema", "PriorityLevelConfiguration", "PeerAuthentication": // Which requests of pods a server accepts.
-		return e.results.problemsOf(graph.Kind{Kind: "Pod"})
+		return e.results.ProblemsOf(graph.Kind{Kind: "Pod"})
 	}
 	if strings.HasSuffix(id.Kind.Kind, "NetworkPolicy") { // The rules, which can prevent connections of pods.
-		return e.results.problemsOf(graph.Kind{Kind: "Pod"})
+		return e.results.ProblemsOf(graph.Kind{Kind: "Pod"})
 	}
 	return e.mentions.Users(id) // For example, the limits of a pool of nodes that a pod requires.
 }

@@ -1,4 +1,4 @@
-package inherit
+package results
 
 import (
 	"sync"
@@ -9,33 +9,33 @@ import (
 // that, a problem that is new for an object can be an old problem that the object inherits only now.
 const observeDelay = 10 * time.Second
 
-// observation decides whether a verdict that is new to the engine is also new in the cluster. While the engine still
-// reads existing objects, the answer is no, because their problems can be older.
-type observation struct {
+// Observation decides whether a verdict that is new to the engine is also new in the cluster. While the engine still
+// reads existing objects, the answer is no, because their problems can be older. The zero value is ready to use.
+type Observation struct {
 	mu       sync.Mutex
 	restarts int
 	from     time.Time // When the evaluation of all objects that were read was complete; zero until then.
 }
 
-// restart records that the evaluation of all objects is incomplete again, because the engine begins to read more
+// Restart records that the evaluation of all objects is incomplete again, because the engine begins to read more
 // objects.
-func (o *observation) restart() {
+func (o *Observation) Restart() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.restarts++
 	o.from = time.Time{}
 }
 
-// restartCount returns the number of calls of restart.
-func (o *observation) restartCount() int {
+// RestartCount returns the number of calls of Restart.
+func (o *Observation) RestartCount() int {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return o.restarts
 }
 
-// complete records that all objects are evaluated, and the time. The parameter is the restartCount from before the
-// evaluation. complete does nothing if restart was called since then, or if the time is already recorded.
-func (o *observation) complete(restarts int) {
+// Complete records that all objects are evaluated, and the time. The parameter is the RestartCount from before the
+// evaluation. Complete does nothing if Restart was called since then, or if the time is already recorded.
+func (o *Observation) Complete(restarts int) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.restarts == restarts && o.from.IsZero() {
@@ -43,8 +43,8 @@ func (o *observation) complete(restarts int) {
 	}
 }
 
-// isRunning reports whether a verdict that is new to the engine now is also new in the cluster (see observation).
-func (o *observation) isRunning() bool {
+// IsRunning reports whether a verdict that is new to the engine now is also new in the cluster (see Observation).
+func (o *Observation) IsRunning() bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return !o.from.IsZero() && time.Since(o.from) >= observeDelay

@@ -1,4 +1,7 @@
-package inherit
+// Package results keeps what the engine of the package inherit has found: the verdict that each object inherits, since
+// when an object has not been OK, and whether the engine saw a problem begin. It neither reads nor evaluates objects.
+// All of its types are safe for concurrent use.
+package results
 
 import (
 	"maps"
@@ -11,8 +14,8 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
-// results contains the inherited verdicts, and the objects that are not OK.
-type results struct {
+// Results contains the inherited verdicts, and the objects that are not OK. Call Reset before use.
+type Results struct {
 	mu        sync.RWMutex
 	inherited map[graph.ID]*verdict.Verdict
 	// inheritors maps an object to the objects that inherit directly from it. The key can be an object that does not
@@ -24,8 +27,8 @@ type results struct {
 	sweptAt   time.Time // When expired episodes were last removed from the map recovered.
 }
 
-// reset removes all results, and returns the objects that had inherited verdicts.
-func (r *results) reset() (inherited []graph.ID) {
+// Reset removes all results, and returns the objects that had inherited verdicts.
+func (r *Results) Reset() (inherited []graph.ID) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	inherited = slices.Collect(maps.Keys(r.inherited))
@@ -34,14 +37,15 @@ func (r *results) reset() (inherited []graph.ID) {
 	return inherited
 }
 
-func (r *results) get(id graph.ID) *verdict.Verdict {
+// Get returns the verdict that an object inherits, or nil. The caller must not modify the verdict.
+func (r *Results) Get(id graph.ID) *verdict.Verdict {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
 	return r.inherited[id]
 }
 
-// set stores the verdict that an object inherits, or removes it if v is nil. It reports whether the verdict changed.
-func (r *results) set(id graph.ID, v *verdict.Verdict) (changed bool) {
+// Set stores the verdict that an object inherits, or removes it if v is nil. It reports whether the verdict changed.
+func (r *Results) Set(id graph.ID, v *verdict.Verdict) (changed bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	before := r.inherited[id]
@@ -58,9 +62,9 @@ func (r *results) set(id graph.ID, v *verdict.Verdict) (changed bool) {
 }
 
 // setInheritorLocked updates the field inheritors after the verdict that an object inherits has changed.
-func (r *results) setInheritorLocked(id graph.ID, before, after *verdict.Verdict) {
-	from, hadFrom := nextOf(before)
-	to, hasTo := nextOf(after)
+func (r *Results) setInheritorLocked(id graph.ID, before, after *verdict.Verdict) {
+	from, hadFrom := NextOf(before)
+	to, hasTo := NextOf(after)
 	if hadFrom == hasTo && from == to {
 		return
 	}
@@ -77,9 +81,9 @@ func (r *results) setInheritorLocked(id graph.ID, before, after *verdict.Verdict
 	}
 }
 
-// inheritorsOf returns at most limit objects that inherit from an object, directly or through others. isLimited is true
+// InheritorsOf returns at most limit objects that inherit from an object, directly or through others. isLimited is true
 // if there are more.
-func (r *results) inheritorsOf(id graph.ID, limit int) (ids []graph.ID, isLimited bool) {
+func (r *Results) InheritorsOf(id graph.ID, limit int) (ids []graph.ID, isLimited bool) {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
 	seen := map[graph.ID]struct{}{id: {}}
@@ -98,8 +102,8 @@ func (r *results) inheritorsOf(id graph.ID, limit int) (ids []graph.ID, isLimite
 	return ids, false
 }
 
-// nextOf returns the object from which a verdict is inherited directly. ok is false for a verdict without a cause.
-func nextOf(v *verdict.Verdict) (id graph.ID, ok bool) {
+// NextOf returns the object from which a verdict is inherited directly. ok is false for a verdict without a cause.
+func NextOf(v *verdict.Verdict) (id graph.ID, ok bool) {
 	switch {
 	case v == nil || v.Cause == nil:
 		return graph.ID{}, false
@@ -109,8 +113,8 @@ func nextOf(v *verdict.Verdict) (id graph.ID, ok bool) {
 	return neighbor.IDOf(&v.Cause.Object), true
 }
 
-// remove removes a deleted object. It reports whether the object had an inherited verdict.
-func (r *results) remove(id graph.ID) (hadInherited bool) {
+// Remove removes a deleted object. It reports whether the object had an inherited verdict.
+func (r *Results) Remove(id graph.ID) (hadInherited bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	before, hadInherited := r.inherited[id]
@@ -121,9 +125,9 @@ func (r *results) remove(id graph.ID) (hadInherited bool) {
 	return hadInherited
 }
 
-// track records when an object gets a verdict worse than OK, and when it recovers. isObserved is false if the object
+// Track records when an object gets a verdict worse than OK, and when it recovers. isObserved is false if the object
 // possibly had the verdict already when the engine first read it.
-func (r *results) track(id graph.ID, v verdict.Packed, isObserved bool) {
+func (r *Results) Track(id graph.ID, v verdict.Packed, isObserved bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	now := time.Now()
@@ -154,7 +158,7 @@ func (r *results) track(id graph.ID, v verdict.Packed, isObserved bool) {
 }
 
 // keepRecoveredLocked stores the episode of an object that is OK again. It also deletes episodes that have expired.
-func (r *results) keepRecoveredLocked(id graph.ID, e episode) {
+func (r *Results) keepRecoveredLocked(id graph.ID, e episode) {
 	if e.pausedAt.Sub(r.sweptAt) > maxRecovery {
 		r.sweptAt = e.pausedAt
 		maps.DeleteFunc(r.recovered, func(_ graph.ID, old episode) bool { return e.pausedAt.Sub(old.pausedAt) > maxRecovery })
@@ -162,37 +166,37 @@ func (r *results) keepRecoveredLocked(id graph.ID, e episode) {
 	r.recovered[id] = e
 }
 
-// began returns since when an object has not been OK, and since when it has been degraded or failed. A time is zero if
+// Began returns since when an object has not been OK, and since when it has been degraded or failed. A time is zero if
 // the engine did not observe the change.
-func (r *results) began(id graph.ID) (leftOK, began time.Time) {
+func (r *Results) Began(id graph.ID) (leftOK, began time.Time) {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
 	e := r.problems[id]
 	return e.leftOK, e.began
 }
 
-// isProblem reports whether an object is known and not OK.
-func (r *results) isProblem(id graph.ID) bool {
+// IsProblem reports whether an object is known and not OK.
+func (r *Results) IsProblem(id graph.ID) bool {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
 	_, ok := r.problems[id]
 	return ok
 }
 
-// problemIDs returns the objects that are not OK.
-func (r *results) problemIDs() []graph.ID {
+// ProblemIDs returns the objects that are not OK.
+func (r *Results) ProblemIDs() []graph.ID {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
 	return slices.Collect(maps.Keys(r.problems))
 }
 
-// problemsOf returns the objects of a kind that are not OK.
-func (r *results) problemsOf(kind graph.Kind) []graph.ID {
-	return slices.DeleteFunc(r.problemIDs(), func(id graph.ID) bool { return id.Kind != kind })
+// ProblemsOf returns the objects of a kind that are not OK.
+func (r *Results) ProblemsOf(kind graph.Kind) []graph.ID {
+	return slices.DeleteFunc(r.ProblemIDs(), func(id graph.ID) bool { return id.Kind != kind })
 }
 
-// problemsIn returns the objects of a namespace that inherit a verdict with one of the reasons.
-func (r *results) problemsIn(namespace string, reasons ...string) (ids []graph.ID) {
+// ProblemsIn returns the objects of a namespace that inherit a verdict with one of the reasons.
+func (r *Results) ProblemsIn(namespace string, reasons ...string) (ids []graph.ID) {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
 	for id, v := range r.inherited {
@@ -210,8 +214,8 @@ func same(a, b *verdict.Verdict) bool {
 	if (a.Cause == nil) != (b.Cause == nil) || a.Cause != nil && *a.Cause != *b.Cause {
 		return false
 	}
-	from, _ := nextOf(a)
-	if to, _ := nextOf(b); from != to {
+	from, _ := NextOf(a)
+	if to, _ := NextOf(b); from != to {
 		return false // The paths to the cause differ in the next object.
 	}
 	return a.Severity == b.Severity && a.Sources == b.Sources && a.Reason == b.Reason && a.Sentence == b.Sentence

@@ -1,4 +1,4 @@
-package inherit
+package results
 
 import (
 	"testing"
@@ -32,12 +32,12 @@ func TestProblemBeginsWhenObjectDegrades(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				var r results
-				r.reset()
+				var r Results
+				r.Reset()
 				id := graph.NewID(graph.Kind{Kind: "Pod"}, "a", "p")
 				start := time.Now()
 				for n, severity := range test.severities {
-					r.track(id, verdict.Pack(nil, &verdict.Verdict{Severity: severity}), n >= test.unobserved)
+					r.Track(id, verdict.Pack(nil, &verdict.Verdict{Severity: severity}), n >= test.unobserved)
 					<-time.After(10 * time.Minute)
 				}
 				index := func(at time.Time) int {
@@ -46,7 +46,7 @@ func TestProblemBeginsWhenObjectDegrades(t *testing.T) {
 					}
 					return int(at.Sub(start) / (10 * time.Minute))
 				}
-				if leftOK, began := r.began(id); index(leftOK) != test.leftOK || index(began) != test.began {
+				if leftOK, began := r.Began(id); index(leftOK) != test.leftOK || index(began) != test.began {
 					t.Errorf("got left OK %d, began %d; want %d, %d", index(leftOK), index(began), test.leftOK, test.began)
 				}
 			})
@@ -71,21 +71,21 @@ func TestShortRecoveryContinuesAnEpisode(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				var r results
-				r.reset()
+				var r Results
+				r.Reset()
 				id := graph.NewID(graph.Kind{Kind: "Pod"}, "a", "p")
 				start := time.Now()
 				track := func(severity verdict.Severity, isObserved bool, pause time.Duration) {
-					r.track(id, verdict.Pack(nil, &verdict.Verdict{Severity: severity}), isObserved)
+					r.Track(id, verdict.Pack(nil, &verdict.Verdict{Severity: severity}), isObserved)
 					<-time.After(pause)
 				}
 				track(verdict.Failed, test.isObserved, 20*time.Minute)
 				track(verdict.OK, true, test.recovery)
-				if r.isProblem(id) {
+				if r.IsProblem(id) {
 					t.Error("the object is OK, but counts as a problem")
 				}
 				if test.isRecreated {
-					r.remove(id)
+					r.Remove(id)
 				}
 				if test.isProgress {
 					track(verdict.Progressing, true, time.Minute)
@@ -97,7 +97,7 @@ func TestShortRecoveryContinuesAnEpisode(t *testing.T) {
 					}
 					return at.Sub(start)
 				}
-				if leftOK, began := r.began(id); after(leftOK) != test.leftOK || after(began) != test.want {
+				if leftOK, began := r.Began(id); after(leftOK) != test.leftOK || after(began) != test.want {
 					t.Errorf("got left OK %s, began %s; want %s, %s", after(leftOK), after(began), test.leftOK, test.want)
 				}
 			})
@@ -108,12 +108,12 @@ func TestShortRecoveryContinuesAnEpisode(t *testing.T) {
 // The engine removes the episodes (times with a problem) of recovered objects after some time.
 func TestRecoveredEpisodesExpire(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var r results
-		r.reset()
+		var r Results
+		r.Reset()
 		for _, name := range []string{"p", "q", "r"} {
 			id := graph.NewID(graph.Kind{Kind: "Pod"}, "a", name)
-			r.track(id, verdict.Pack(nil, &verdict.Verdict{Severity: verdict.Failed}), true)
-			r.track(id, verdict.Pack(nil, &verdict.Verdict{Severity: verdict.OK}), true)
+			r.Track(id, verdict.Pack(nil, &verdict.Verdict{Severity: verdict.Failed}), true)
+			r.Track(id, verdict.Pack(nil, &verdict.Verdict{Severity: verdict.OK}), true)
 			<-time.After(maxRecovery + time.Second)
 		}
 		if got := len(r.recovered); got != 1 {
@@ -125,25 +125,25 @@ func TestRecoveredEpisodesExpire(t *testing.T) {
 // New verdicts count as new in the cluster only from observeDelay after the evaluation of all objects.
 func TestVerdictsAreNewOnlyAfterObserveDelay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var o observation
+		var o Observation
 		want := func(isRunning bool, when string) {
 			t.Helper()
-			if o.isRunning() != isRunning {
+			if o.IsRunning() != isRunning {
 				t.Errorf("%s: got %t", when, !isRunning)
 			}
 		}
-		o.complete(o.restartCount())
+		o.Complete(o.RestartCount())
 		want(false, "at once")
 		<-time.After(observeDelay)
 		want(true, "after the delay")
-		o.complete(o.restartCount())
+		o.Complete(o.RestartCount())
 		want(true, "after another evaluation")
-		before := o.restartCount()
-		o.restart()
-		o.complete(before)
+		before := o.RestartCount()
+		o.Restart()
+		o.Complete(before)
 		<-time.After(observeDelay)
 		want(false, "after an evaluation that began before the restart")
-		o.complete(o.restartCount())
+		o.Complete(o.RestartCount())
 		<-time.After(observeDelay)
 		want(true, "after the restart")
 	})
