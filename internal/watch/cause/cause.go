@@ -7,6 +7,7 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/mention"
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/node"
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/operator"
+	"github.com/glasshouse-project/glasshouse/internal/watch/cause/pod"
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/storage"
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/subject"
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/traffic"
@@ -38,7 +39,7 @@ type rule func(*subject.Subject) *verdict.Verdict
 func ruleFor(s *subject.Subject) rule {
 	switch s.ID.Kind {
 	case graph.Kind{Kind: "Pod"}:
-		return pod
+		return pod.Explain
 	case graph.Kind{Kind: "Service"}:
 		return service
 	case graph.Kind{Kind: "PersistentVolumeClaim"}:
@@ -67,7 +68,7 @@ func ruleFor(s *subject.Subject) rule {
 	case graph.Kind{Group: admissionGroup, Kind: "ValidatingWebhookConfiguration"},
 		graph.Kind{Group: admissionGroup, Kind: "MutatingWebhookConfiguration"}:
 		return webhooks
-	case nodeKind:
+	case graph.Kind{Kind: "Node"}:
 		return node.Explain
 	case apiServiceKind:
 		return apiService

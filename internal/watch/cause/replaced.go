@@ -15,15 +15,6 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
-// replacedBy returns the verdict OK for an object whose problem does not matter any more. The parameter owner is either
-// the owner of the object, which no longer needs the object, or the newest Job of the object, which has succeeded.
-func replacedBy(owner *neighbor.Neighbor, reason, effect string) *verdict.Verdict {
-	return &verdict.Verdict{
-		Severity: verdict.OK, Reason: reason, Sentence: owner.String() + " " + effect,
-		Cause: &verdict.Cause{Object: neighbor.ObjectOf(owner)},
-	}
-}
-
 // attempt matches kinds whose objects are made one after the other, and not side by side like replicas.
 var attempt = regexp.MustCompile(
 	`(Request|Order|Challenge|Run|Revision|Workflow|Backup|Restore|Job|Execution|Attempt|Migration)$`)
@@ -44,7 +35,7 @@ func superseded(s *subject.Subject) *verdict.Verdict {
 	if owner == nil || !isSuperseded(s, owner) {
 		return nil
 	}
-	return replacedBy(owner, subject.Superseded, "no longer needs this object")
+	return subject.ReplacedBy(owner, subject.Superseded, "no longer needs this object")
 }
 
 // repeated returns OK for a failed attempt without an owner if a newer object with the same spec has succeeded, such as
@@ -62,7 +53,7 @@ func repeated(s *subject.Subject) *verdict.Verdict {
 		isOK := n.ID != s.ID && n.Object.Verdict().Own().Severity() == verdict.OK
 		if isOK && isNewer(&n, &s.Neighbor) && !hasOwner(s, n.ID) && bytes.Equal(specOf(n.Object), spec) {
 			subject.Follow(s, &n)
-			return replacedBy(&n, subject.Superseded, "has the same spec, and succeeded later")
+			return subject.ReplacedBy(&n, subject.Superseded, "has the same spec, and succeeded later")
 		}
 	}
 	return nil

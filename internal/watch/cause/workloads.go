@@ -94,7 +94,7 @@ func cronJob(s *subject.Subject) *verdict.Verdict {
 	})
 	if !s.HasProblem(&newest) {
 		if s.Own.Severity.IsProblem() && subject.IsComplete(&newest) { // A newer Job succeeded, for example a manual one.
-			return replacedBy(&newest, subject.Superseded, "succeeded after the last scheduled run")
+			return subject.ReplacedBy(&newest, subject.Superseded, "succeeded after the last scheduled run")
 		}
 		return withoutJob(s)
 	}

@@ -40,6 +40,15 @@ const (
 	Terminating = "Terminating" // The object is being deleted.
 )
 
+// ReplacedBy returns the verdict OK for an object whose problem does not matter any more. The parameter owner is either
+// the owner of the object, which no longer needs the object, or a newer object, such as a Job, that has succeeded.
+func ReplacedBy(owner *neighbor.Neighbor, reason, effect string) *verdict.Verdict {
+	return &verdict.Verdict{
+		Severity: verdict.OK, Reason: reason, Sentence: owner.String() + " " + effect,
+		Cause: &verdict.Cause{Object: neighbor.ObjectOf(owner)},
+	}
+}
+
 // OrderlyOwner returns the subject's owner if it is a custom resource or a CronJob, and if its verdict is OK or has the
 // reason Superseded. Otherwise, it returns nil.
 func (s *Subject) OrderlyOwner() *neighbor.Neighbor {

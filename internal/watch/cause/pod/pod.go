@@ -1,4 +1,7 @@
-package cause
+// Package pod explains why a pod has a problem. It tries the rules that fit the state of the pod, and returns the first
+// explanation. Its own rules are about the node, the owner, failed probes, skipped environment variables and the start
+// order of containers. Rules for other topics, such as volumes, are in the packages for these topics.
+package pod
 
 import (
 	"slices"
@@ -20,8 +23,9 @@ import (
 //nolint:gochecknoglobals // Constant.
 var nodeKind = graph.Kind{Kind: "Node"}
 
-// pod explains the problem of a pod by its node, by an object that it needs, or by its owner.
-func pod(s *subject.Subject) *verdict.Verdict {
+// Explain explains the problem of a pod by its node, by an object that it needs, or by its owner. It returns nil if
+// the pod is OK, or if no rule explains its problem. The verdict is OK if the owner of a failed pod no longer needs it.
+func Explain(s *subject.Subject) *verdict.Verdict {
 	if s.Own.Severity <= verdict.OK {
 		return nil
 	}
@@ -175,7 +179,7 @@ func retriedPod(s *subject.Subject) *verdict.Verdict {
 			owner.Object.Verdict().Severity() != verdict.OK {
 			continue
 		}
-		return replacedBy(&owner, "Replaced", "no longer needs this pod")
+		return subject.ReplacedBy(&owner, "Replaced", "no longer needs this pod")
 	}
 	return nil
 }
