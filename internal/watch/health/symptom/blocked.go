@@ -47,3 +47,17 @@ func isProgressWord(word string) bool {
 	}
 	return wording.IsWaitingWord(word)
 }
+
+// retrying finds an operation that does not continue because of an error. The condition Progressing is True while its
+// controller tries again, and False if only a person can solve the problem. When the condition changed does not show
+// when the error began: the condition is also True, with another reason, when the operation has ended well.
+func retrying(_ members, conditions []condition, isOK bool) *Symptom {
+	for n := range conditions {
+		c := &conditions[n]
+		isStopped := c.is("True") && c.reason == "Retrying" || c.is("False") && c.reason == "Blocked"
+		if !isOK && c.kind == "Progressing" && isStopped && wording.NamesError(c.message) {
+			return &Symptom{Reason: c.reason, Sentence: c.text(), isRecent: true}
+		}
+	}
+	return nil
+}

@@ -78,6 +78,13 @@ func (c *condition) isFalse() bool {
 		!c.isEndedByPerson() && !c.isIdle()
 }
 
+// hasUnknownEnd reports whether an error prevents a step, and the controller does not know whether an earlier attempt
+// has completed it. For example, the condition Installed is Unknown with the reason Failed.
+func (c *condition) hasUnknownEnd() bool {
+	return c.is("Unknown") && wording.IsAchievement(c.kind) && wording.IsFailedReason(c.reason) &&
+		wording.NamesError(c.message)
+}
+
 func (c *condition) text() string {
 	text := c.kind
 	if c.of != "" {

@@ -65,7 +65,7 @@ func first(object members, isOK bool) *Symptom {
 	blocked := blockedPart(status, isOK)
 	isOK = isOK || isGood
 	for _, find := range []func(members, []condition, bool) *Symptom{
-		badPhase, errorMember, badFalse, waiting, refused, badFlag, listedWarning, onlyMessage,
+		badPhase, errorMember, badFalse, waiting, refused, badFlag, listedWarning, onlyMessage, retrying,
 	} {
 		if found := find(status, conditions, isOK); found != nil {
 			return found
@@ -169,12 +169,12 @@ var lostText = regexp.MustCompile(`(?i)\b((stopped|ceased) (updating|posting|rep
 	`lost (the )?(contact|connection|heartbeats?)|(missed|no) heartbeats?)\b`)
 
 // badFalse finds a condition with one of three properties: it is False because of an error, it means a partial failure,
-// or it is Unknown (undecided, or an agent no longer reports its state).
+// or it is Unknown (undecided, an agent no longer reports its state, or an error prevents a step).
 func badFalse(_ members, conditions []condition, isOK bool) *Symptom {
 	for n := range conditions {
 		c := &conditions[n]
 		isUndecided := c.is("Unknown") && !isOK &&
-			(c.kind == "Accepted" || c.kind == "Programmed" || lostText.MatchString(c.message))
+			(c.kind == "Accepted" || c.kind == "Programmed" || lostText.MatchString(c.message) || c.hasUnknownEnd())
 		if !isOK && c.isPartial() {
 			return symptomOf(c)
 		}
