@@ -84,7 +84,8 @@ func isNamespaced(kind graph.Kind) (namespaced, ok bool) {
 		"CiliumClusterwideNetworkPolicy", "GlobalNetworkPolicy", "AdminNetworkPolicy", "NodePool", "EC2NodeClass", "Team",
 		"Composition", "Function", "CSIDriver", "CSINode", "ServiceCIDR",
 		"RuntimeClass", "ClusterPolicy", "ValidatingPolicy", "K8sRequiredLabels", "K8sRequiredOwner",
-		"ClusterSecretStore", "CiliumNode", "ResourceFlavor":
+		"ClusterSecretStore", "CiliumNode", "ResourceFlavor", "ClusterQueue", "ClusterExtension", "RecordSet",
+		"ProviderConfig":
 		return false, true
 	case "Unserved":
 		return false, false

@@ -19,9 +19,12 @@ var (
 
 // missingForCreation explains a failed creation whose cause is a missing object that the API server names in message.
 func missingForCreation(s *subject.Subject, message string) *verdict.Verdict {
-	namespace := s.ID.Namespace()
+	account := firstGroup(accountPattern, message)
+	if s.ID.Namespace() == "" && account != "" {
+		return missingInstaller(s, account)
+	}
 	for _, id := range []graph.ID{
-		graph.NewID(graph.Kind{Kind: "ServiceAccount"}, namespace, firstGroup(accountPattern, message)),
+		graph.NewID(graph.Kind{Kind: "ServiceAccount"}, s.ID.Namespace(), account),
 		graph.NewID(graph.Kind{Group: "scheduling.k8s.io", Kind: "PriorityClass"}, "", firstGroup(priorityPattern, message)),
 		graph.NewID(graph.Kind{Group: "node.k8s.io", Kind: "RuntimeClass"}, "", firstGroup(runtimePattern, message)),
 	} {
@@ -33,6 +36,27 @@ func missingForCreation(s *subject.Subject, message string) *verdict.Verdict {
 		}
 	}
 	return nil
+}
+
+// missingInstaller explains a cluster-scoped object, such as a ClusterExtension, by the missing ServiceAccount with which
+// its controller installs objects. The spec must name this ServiceAccount, and its namespace.
+func missingInstaller(s *subject.Subject, account string) *verdict.Verdict {
+	spec := neighbor.Decode[struct {
+		Spec struct {
+			Namespace      string `json:"namespace"`
+			ServiceAccount struct {
+				Name string `json:"name"`
+			} `json:"serviceAccount"`
+		} `json:"spec"`
+	}](s.Object).Spec
+	if spec.Namespace == "" || spec.ServiceAccount.Name != account {
+		return nil
+	}
+	n := s.Find(graph.NewID(graph.Kind{Kind: "ServiceAccount"}, spec.Namespace, account))
+	if subject.Follow(s, &n); n.Presence != neighbor.Missing {
+		return nil
+	}
+	return s.ReportMissing(&n, verdict.Degraded)
 }
 
 // deletedNamespace explains a failed creation: the namespace is being deleted, and accepts no new objects.
