@@ -94,7 +94,7 @@ func MissingObject(s *subject.Subject) *verdict.Verdict {
 		patterns = patterns[:1] // The other patterns also match "no such image", but an image is not an object.
 	}
 	missing := firstMissing(s, s.Own.Sentence, patterns)
-	if missing == nil {
+	if missing == nil || missing.ID.Namespace() != "" && isOfUsed(s, s.Own.Sentence, missing) {
 		return nil
 	}
 	return s.Explain(verdict.Degraded, s.Own.Reason, s.Own.Sentence, s.MissingCause(missing))

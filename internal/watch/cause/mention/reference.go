@@ -156,6 +156,9 @@ func MissingPart(s *subject.Subject) *verdict.Verdict {
 		return nil
 	}
 	text := subject.CompleteSentence(s)
+	if v := missingUseOfUsed(s, text); v != nil {
+		return v
+	}
 	isInText := func(c *objectrefs.Convention) bool { return subject.ContainsName(text, c.Name) }
 	known := slices.DeleteFunc(targets(s, nil), func(t target) bool { return t.Object == nil || !t.isSure })
 	for _, used := range known[:min(len(known), maxMentions)] {

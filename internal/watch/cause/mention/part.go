@@ -1,0 +1,74 @@
+package mention
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/glasshouse-project/glasshouse/internal/watch/cause/subject"
+	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
+	"github.com/glasshouse-project/glasshouse/internal/watch/health/wording"
+	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
+	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
+)
+
+// missingUseOfUsed explains a problem by a missing object that a text names without its namespace. Another object that
+// the subject uses refers to it in a namespace. For example, a ProviderConfig refers to the Secret of its credentials.
+func missingUseOfUsed(s *subject.Subject, text string) *verdict.Verdict {
+	if !wording.NamesMissing(text) {
+		return nil
+	}
+	parts, by := usesOfUsed(s, func(id graph.ID) bool {
+		return subject.ContainsName(text, id.Name()) && namesKind(text, id) && canMean(text, id)
+	})
+	for n := range parts {
+		subject.Follow(s, &parts[n])
+	}
+	if len(parts) != 1 || parts[0].Presence != neighbor.Missing {
+		return nil // If there are several objects, the text possibly means one of the others.
+	}
+	subject.Follow(s, &by)
+	s.AddSource(by.Resource, by.ID.Namespace())
+	cause := s.MissingCause(&parts[0])
+	sentence := subject.Sentences(s.Own.Sentence, cause.Sentence+", but "+by.String()+" refers to it")
+	return s.Explain(verdict.Degraded, s.Own.Reason, sentence, cause)
+}
+
+// usesOfUsed returns the objects for which include returns true, and to which other objects refer that the subject uses.
+// It also returns one of these other objects. It omits optional references, and those without a known namespace.
+func usesOfUsed(s *subject.Subject, include func(graph.ID) bool) (parts []neighbor.Neighbor, by neighbor.Neighbor) {
+	left := neighbor.Limit
+	for used := range s.Used(nil) {
+		if left--; left < 0 {
+			return nil, by // There are possibly more.
+		}
+		uses, _ := s.References(used.ID)
+		for n := range uses {
+			id := uses[n].Target
+			isPart := !uses[n].Optional && id != s.ID && include(id) && (id.Namespace() != "" || used.ID.Namespace() != "")
+			isKnown := slices.ContainsFunc(parts, func(p neighbor.Neighbor) bool { return p.ID == id })
+			if used.Object != nil && isPart && !isKnown {
+				parts, by = append(parts, s.Find(id)), used
+			}
+		}
+	}
+	return parts, by
+}
+
+// canMean reports whether a text that contains the name of an object names no other namespace.
+func canMean(text string, id graph.ID) bool {
+	for _, found := range namespacePattern.FindAllStringSubmatch(text, maxMentions) {
+		if found[1] != id.Namespace() {
+			return false
+		}
+	}
+	return !strings.Contains(text, "/"+id.Name()) || strings.Contains(text, id.Namespace()+"/"+id.Name())
+}
+
+// isOfUsed reports whether a text can mean an object in another namespace than the missing object: an object of the same
+// kind and name to which another object refers that the subject uses.
+func isOfUsed(s *subject.Subject, text string, missing *neighbor.Neighbor) bool {
+	parts, _ := usesOfUsed(s, func(id graph.ID) bool {
+		return id.Kind == missing.ID.Kind && id.Name() == missing.ID.Name() && id != missing.ID && canMean(text, id)
+	})
+	return len(parts) > 0
+}
