@@ -126,6 +126,9 @@ func (w *walker) addRef(key string, s *refMembers) {
 		}
 		completeGroup(&w.object.Ref, key, &target)
 	}
+	if key == "pvc" && w.via() == "spec.source.pvc" { // The source of a copy, as in a DataVolume of CDI.
+		target, ok = Ref{Kind: "PersistentVolumeClaim"}, true
+	}
 	if key == "secrets" && w.object.Kind == "ServiceAccount" {
 		target, ok = Ref{Kind: "Secret"}, true
 	}
