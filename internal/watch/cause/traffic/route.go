@@ -3,6 +3,7 @@ package traffic
 import (
 	"cmp"
 	"fmt"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -46,12 +47,32 @@ func Route(s *subject.Subject) *verdict.Verdict {
 	if v := brokenPaths(s, paths); v != nil {
 		return v
 	}
+	if v := withoutFilter(s); v != nil {
+		return v
+	}
 	for gateway := range s.Used(isParent) {
 		if s.HasProblem(&gateway) && !usesOnlyGoodListeners(s, &gateway) {
 			return s.Inherit(&gateway, gateway.Object.Verdict().Severity(), "Gateway "+gateway.ID.Name()+": ")
 		}
 	}
 	return notAccepted(s)
+}
+
+// withoutFilter explains a route that is not accepted because a filter of its controller is missing, such as an
+// HTTPRouteFilter. The sentence must name the filter.
+func withoutFilter(s *subject.Subject) *verdict.Verdict {
+	if !s.Own.Severity.IsProblem() {
+		return nil
+	}
+	text := subject.CompleteSentence(s)
+	filter := s.FirstMissing(func(u *graph.Use) bool {
+		return strings.HasSuffix(u.Via, ".filters.extensionRef") && subject.ContainsName(text, u.Target.Name())
+	})
+	if filter == nil {
+		return nil
+	}
+	cause := s.MissingCause(filter)
+	return s.Explain(s.Own.Severity, s.Own.Reason, subject.Sentences(s.Own.Sentence, cause.Sentence), cause)
 }
 
 // notAccepted explains a route that no listener of its Gateway permits, or that refers to a listener which its Gateway
