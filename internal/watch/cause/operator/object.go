@@ -7,6 +7,7 @@ import (
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/admission"
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/mention"
+	"github.com/glasshouse-project/glasshouse/internal/watch/cause/operator/rival"
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/operator/sibling"
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/subject"
 	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
@@ -23,7 +24,7 @@ func wrongObject(s *subject.Subject, sentence string) *verdict.Cause {
 		}
 	}
 	for _, find := range []func(*subject.Subject, string) *neighbor.Neighbor{
-		denying, reserved, rival, taken, unfit, setting, refusedSecret, sibling.Parent,
+		denying, reserved, rival.Find, taken, unfit, setting, refusedSecret, sibling.Parent,
 	} {
 		if n := find(s, sentence); n != nil {
 			return &verdict.Cause{Object: neighbor.ObjectOf(n), Sentence: sentence}
@@ -92,32 +93,6 @@ func endsWithWord(kind, word string) bool {
 	return start >= 0 && strings.EqualFold(kind[start:], word) && kind[start] >= 'A' && kind[start] <= 'Z'
 }
 
-// rivalPattern matches a message that an object belongs to another object.
-var rivalPattern = regexp.MustCompile(`(?i)\b(?:conflict(?:s|ing|ed)?|duplicate|belongs to|(?:owned|managed) by|` +
-	`already (?:in use|used|owned|managed|claimed|taken))\b`)
-
-// rival returns an object of the subject's kind that refers to the same object as the subject, if the sentence contains
-// its name in quotation marks, or nil.
-func rival(s *subject.Subject, sentence string) *neighbor.Neighbor {
-	if !rivalPattern.MatchString(sentence) {
-		return nil
-	}
-	uses, _ := s.References(s.ID)
-	for n := range uses[:min(len(uses), neighbor.Limit)] {
-		users := s.Users(uses[n].Target, neighbor.Limit)
-		slices.SortFunc(users, func(a, b graph.ID) int { return strings.Compare(a.Key, b.Key) })
-		for _, id := range users {
-			isRival := id.Kind == s.ID.Kind && id != s.ID && id.Namespace() == s.ID.Namespace()
-			if isRival && isQuoted(sentence, id.Name()) {
-				other := s.Find(id)
-				subject.Follow(s, &other)
-				return &other
-			}
-		}
-	}
-	return nil
-}
-
 // takenPattern matches a message that an object already exists, with the words of its kind, but without its name. Its
 // namespace can precede these words. For example: `shop: external secret already exists in namespace`.
 var takenPattern = regexp.MustCompile(
@@ -147,12 +122,6 @@ func taken(s *subject.Subject, sentence string) *neighbor.Neighbor {
 		}
 	}
 	return nil
-}
-
-func isQuoted(sentence, name string) bool {
-	return slices.ContainsFunc([]string{`"`, "'", "`"}, func(mark string) bool {
-		return strings.Contains(sentence, mark+name+mark)
-	})
 }
 
 var (

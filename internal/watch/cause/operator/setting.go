@@ -3,6 +3,7 @@ package operator
 import (
 	"regexp"
 
+	"github.com/glasshouse-project/glasshouse/internal/watch/cause/operator/rival"
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/subject"
 	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
 )
@@ -16,7 +17,7 @@ var settingPattern = regexp.MustCompile(`\b([a-z][A-Za-z]+) ` + quote + `([A-Za-
 // convention, its kind ends with a word such as Defaults.
 func setting(s *subject.Subject, sentence string) *neighbor.Neighbor {
 	found := settingPattern.FindStringSubmatch(sentence)
-	if found == nil || !isQuoted(sentence, s.ID.Name()) {
+	if found == nil || !rival.IsQuoted(sentence, s.ID.Name()) {
 		return nil
 	}
 	for _, ending := range []string{"Defaults", "Settings", "Config"} {
