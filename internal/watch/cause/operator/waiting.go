@@ -24,8 +24,11 @@ var (
 // which its spec refers. For example, a claim waits for a pool. The message of the resource is often only about its own
 // state.
 func Waiting(s *subject.Subject) *verdict.Verdict {
-	if s.Own.Severity != verdict.None || !isWaiting(s) || !s.IsSettled() || isPaused(s) {
+	if s.Own.Severity != verdict.None || !isWaiting(s) && !needsLock(s) || !s.IsSettled() || isPaused(s) {
 		return nil
+	}
+	if v := locked(s); v != nil || !isWaiting(s) {
+		return v
 	}
 	candidates := slices.DeleteFunc(referenced(s), func(n neighbor.Neighbor) bool {
 		return n.Object == nil || n.ID.Group != s.ID.Group || n.IsOwnedBy(s.Object.UID()) || s.IsDependent(n)
