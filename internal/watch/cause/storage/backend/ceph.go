@@ -10,6 +10,7 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/subject"
 	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
 	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
+	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
 // unanswered matches an error of a provisioner whose request to the storage takes too long. The provisioner repeats the
@@ -45,6 +46,33 @@ func brokenCeph(s *subject.Subject, class *storage.StorageClass, message string)
 		return nil
 	}
 	return &clusters[0]
+}
+
+// BucketStore explains a claim for a bucket that Rook does not create: the object store of the storage class is missing,
+// or has a problem. Rook reports this only in its log.
+func BucketStore(s *subject.Subject) *verdict.Verdict {
+	if s.ID.Kind != (graph.Kind{Group: "objectbucket.io", Kind: "ObjectBucketClaim"}) || s.Own.Severity <= verdict.OK {
+		return nil
+	}
+	for n := range s.Used(subject.In("spec.storageClassName")) {
+		class := neighbor.Decode[storage.StorageClass](n.Object)
+		namespace, name := class.Parameters["objectStoreNamespace"], class.Parameters["objectStoreName"]
+		if !strings.HasSuffix(class.Provisioner, ".ceph.rook.io/bucket") || namespace == "" || name == "" {
+			continue
+		}
+		store := s.Find(graph.NewID(cephKind("CephObjectStore"), namespace, name))
+		subject.Follow(s, &store)
+		s.AddSource(n.Resource, "")
+		effect := s.Own.Sentence + ". " + n.String() + " uses " + s.Name(&store)
+		switch {
+		case s.HasProblem(&store):
+			return s.Inherit(&store, verdict.Degraded, effect+": ")
+		case store.Presence == neighbor.Missing && store.Resource != "":
+			cause := s.MissingCause(&store)
+			return s.Explain(verdict.Degraded, s.Own.Reason, effect+", which does not exist", cause)
+		}
+	}
+	return nil
 }
 
 func cephKind(kind string) graph.Kind { return graph.Kind{Group: "ceph.rook.io", Kind: kind} }
