@@ -11,6 +11,7 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/mention"
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/mesh"
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/operator"
+	"github.com/glasshouse-project/glasshouse/internal/watch/cause/placement"
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/storage/backend"
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/subject"
 	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
@@ -107,7 +108,7 @@ func istioGateway(s *subject.Subject) *verdict.Verdict {
 func explained(s *subject.Subject) *verdict.Verdict {
 	for _, rule := range []rule{
 		workingJob, mention.Object, mention.MissingPart, mention.ReferenceProblem, statusProblem, mention.Selecting,
-		backend.BucketStore, unhandled, operator.Waiting, operator.OfLabeled,
+		placement.UnselectedNamespace, backend.BucketStore, unhandled, operator.Waiting, operator.OfLabeled,
 		operator.OfWorkload, operator.OfNamedWorkload, operator.OfNamespace, operator.Unreached, operator.Unhandled,
 	} {
 		if v := rule(s); v != nil {

@@ -74,7 +74,11 @@ func LastWarning(s *subject.Subject) *verdict.Verdict {
 	}
 	s.AddSource(subject.EventsRef, last.Namespace)
 	sentence := last.Message
-	if s.Own.Sentence != "" && !isReferral {
+	switch {
+	case s.Own.Sentence == "" || isReferral:
+	case strings.Contains(s.Own.Sentence, last.Message):
+		sentence = s.Own.Sentence
+	default:
 		sentence = s.Own.Sentence + ": " + sentence
 	}
 	return s.Explain(verdict.Degraded, last.Reason, sentence, MissingCause(s, last.Message))
