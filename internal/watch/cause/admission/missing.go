@@ -38,8 +38,8 @@ func missingForCreation(s *subject.Subject, message string) *verdict.Verdict {
 	return nil
 }
 
-// missingInstaller explains a cluster-scoped object, such as a ClusterExtension, by the missing ServiceAccount with which
-// its controller installs objects. The spec must name this ServiceAccount, and its namespace.
+// missingInstaller explains a cluster-scoped object, such as a ClusterExtension, by the missing ServiceAccount with
+// which its controller installs objects. The spec must name this ServiceAccount, and its namespace.
 func missingInstaller(s *subject.Subject, account string) *verdict.Verdict {
 	spec := neighbor.Decode[struct {
 		Spec struct {

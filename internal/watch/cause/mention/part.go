@@ -33,8 +33,8 @@ func missingUseOfUsed(s *subject.Subject, text string) *verdict.Verdict {
 	return s.Explain(verdict.Degraded, s.Own.Reason, sentence, cause)
 }
 
-// usesOfUsed returns the objects for which include returns true, and to which other objects refer that the subject uses.
-// It also returns one of these other objects. It omits optional references, and those without a known namespace.
+// usesOfUsed returns the objects for which include returns true, and to which other objects refer that the subject
+// uses. It also returns one of these other objects. It omits optional references, and those without a known namespace.
 func usesOfUsed(s *subject.Subject, include func(graph.ID) bool) (parts []neighbor.Neighbor, by neighbor.Neighbor) {
 	left := neighbor.Limit
 	for used := range s.Used(nil) {
@@ -64,8 +64,8 @@ func canMean(text string, id graph.ID) bool {
 	return !strings.Contains(text, "/"+id.Name()) || strings.Contains(text, id.Namespace()+"/"+id.Name())
 }
 
-// isOfUsed reports whether a text can mean an object in another namespace than the missing object: an object of the same
-// kind and name to which another object refers that the subject uses.
+// isOfUsed reports whether a text can mean an object in another namespace than the missing object: an object of the
+// same kind and name to which another object refers that the subject uses.
 func isOfUsed(s *subject.Subject, text string, missing *neighbor.Neighbor) bool {
 	parts, _ := usesOfUsed(s, func(id graph.ID) bool {
 		return id.Kind == missing.ID.Kind && id.Name() == missing.ID.Name() && id != missing.ID && canMean(text, id)

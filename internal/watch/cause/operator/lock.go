@@ -22,8 +22,8 @@ type synchronization struct {
 }
 
 type locks struct {
-	Holding []lock `json:"holding"`
-	Waiting []lock `json:"waiting"`
+	Acquired []lock `json:"holding"`
+	Waiting  []lock `json:"waiting"`
 }
 
 // lock is a mutex with one holder, or a semaphore with several. The name of a holder is NAMESPACE/WORKFLOW or
@@ -38,7 +38,7 @@ type lock struct {
 func locksOf(o neighbor.Object) (all locks) {
 	of := neighbor.Decode[synchronization](o).Status.Synchronization
 	return locks{
-		slices.Concat(of.Mutex.Holding, of.Semaphore.Holding), slices.Concat(of.Mutex.Waiting, of.Semaphore.Waiting),
+		slices.Concat(of.Mutex.Acquired, of.Semaphore.Acquired), slices.Concat(of.Mutex.Waiting, of.Semaphore.Waiting),
 	}
 }
 
@@ -80,7 +80,7 @@ func holderOf(s *subject.Subject, holder string, of *lock) *neighbor.Neighbor {
 	}
 	n := s.Find(graph.NewID(s.ID.Kind, part[0], part[1]))
 	subject.Follow(s, &n)
-	hasLock := slices.ContainsFunc(locksOf(n.Object).Holding, func(l lock) bool {
+	hasLock := slices.ContainsFunc(locksOf(n.Object).Acquired, func(l lock) bool {
 		return l.Mutex == of.Mutex && l.Semaphore == of.Semaphore
 	})
 	if n.ID == s.ID || !hasLock || !s.HasProblem(&n) || s.IsDependent(n) || subject.IsComplete(&n) {

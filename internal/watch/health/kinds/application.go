@@ -54,8 +54,8 @@ func reportShared(h *result.Result, o object.Object) {
 	}
 }
 
-// isChangedByOther reports whether the resource that a message names first, as KIND/NAME, differs from the source of the
-// Application. If it does not differ, for example because it is a namespace without content, the warning has no effect.
+// isChangedByOther reports whether the resource that a message names first, as KIND/NAME, differs from the source of
+// the Application. If it does not differ, for example because it is a namespace without content, the warning has no effect.
 func isChangedByOther(o object.Object, message string) bool {
 	name, _, _ := strings.Cut(message, " ")
 	return slices.ContainsFunc(o.Children("status", "resources"), func(r object.Object) bool {

@@ -48,8 +48,8 @@ func brokenCeph(s *subject.Subject, class *storage.StorageClass, message string)
 	return &clusters[0]
 }
 
-// BucketStore explains a claim for a bucket that Rook does not create: the object store of the storage class is missing,
-// or has a problem. Rook reports this only in its log.
+// BucketStore explains a claim for a bucket that Rook does not create: the object store of the storage class is
+// missing, or has a problem. Rook reports this only in its log.
 func BucketStore(s *subject.Subject) *verdict.Verdict {
 	if s.ID.Kind != (graph.Kind{Group: "objectbucket.io", Kind: "ObjectBucketClaim"}) || s.Own.Severity <= verdict.OK {
 		return nil
