@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/api"
+	"github.com/glasshouse-project/glasshouse/internal/watch/cause/environment"
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/mention"
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/placement"
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/pull"
@@ -64,11 +65,8 @@ func Explain(s *subject.Subject) *verdict.Verdict {
 			return v
 		}
 	}
-	if v := mention.MissingObject(s); v != nil {
+	if v := lackedByContainer(s, &p); v != nil {
 		return v
-	}
-	if c := mention.MissingKey(s, &p, s.Own.Sentence); c != nil {
-		return s.Explain(s.Own.Severity, s.Own.Reason, s.Own.Sentence, c)
 	}
 	if !subject.IsCreating(s.Own.Reason) {
 		return nil
@@ -82,8 +80,8 @@ type podRule func(*subject.Subject, *corev1.Pod) *verdict.Verdict
 // startedPod explains a pod of which a container was started.
 func startedPod(s *subject.Subject, p *corev1.Pod) *verdict.Verdict {
 	for _, rule := range []podRule{
-		api.DefaultLimit, skippedKey, probeFailure, beforeServer, mention.FailedComponent, mention.FailedTarget,
-		pull.Failure,
+		notConfigured, api.DefaultLimit, environment.Failure, probeFailure, beforeServer, mention.FailedComponent,
+		mention.FailedTarget, pull.Failure,
 	} {
 		if v := rule(s, p); v != nil {
 			return v
@@ -91,6 +89,29 @@ func startedPod(s *subject.Subject, p *corev1.Pod) *verdict.Verdict {
 	}
 	return nil
 }
+
+// notConfigured explains a pod of which one container was started, but another one was not: an object for its
+// environment is missing.
+func notConfigured(s *subject.Subject, p *corev1.Pod) *verdict.Verdict {
+	if s.Own.Reason != invalidConfig {
+		return nil
+	}
+	return lackedByContainer(s, p)
+}
+
+// lackedByContainer explains a pod by the object or the key that a container lacks according to the kubelet.
+func lackedByContainer(s *subject.Subject, p *corev1.Pod) *verdict.Verdict {
+	if v := mention.MissingObject(s); v != nil {
+		return v
+	}
+	if c := mention.MissingKey(s, p, s.Own.Sentence); c != nil {
+		return s.Explain(s.Own.Severity, s.Own.Reason, s.Own.Sentence, c)
+	}
+	return nil
+}
+
+// invalidConfig is the reason of a container that the kubelet cannot create because of its configuration.
+const invalidConfig = "CreateContainerConfigError"
 
 // failedNode explains the problem of a pod by the problem of its node.
 func failedNode(s *subject.Subject, p *corev1.Pod) *verdict.Verdict {
@@ -148,11 +169,11 @@ func explainsPod(s *subject.Subject, u *graph.Use, p *corev1.Pod) bool {
 		return false // Of an ephemeral volume. The scheduler selects a node only if the claim of the volume is bound.
 	}
 	// The kubelet starts a pod even if its pull secrets are missing.
-	return !isPullSecret && (!subject.HasFailedContainer(p) || s.Own.Reason == "CreateContainerConfigError")
+	return !isPullSecret && (!subject.HasFailedContainer(p) || s.Own.Reason == invalidConfig)
 }
 
-// isStarted reports whether a container of the pod was ever started. If so, the objects for its volumes and its
-// environment existed at that time.
+// isStarted reports whether a container of the pod was ever started. If so, the objects for the pod's volumes and for
+// the environment of this container existed at that time.
 func isStarted(p *corev1.Pod) bool {
 	return hasContainer(p, func(c *corev1.ContainerStatus) bool {
 		return c.State.Running != nil || c.State.Terminated != nil || c.LastTerminationState.Terminated != nil

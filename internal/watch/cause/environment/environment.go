@@ -1,4 +1,5 @@
-package pod
+// Package environment explains pods whose containers lack environment variables.
+package environment
 
 import (
 	"regexp"
@@ -18,13 +19,21 @@ import (
 var skippedPattern = regexp.MustCompile(`^Keys \[([^\]]+)\] from the EnvFrom (configMap|secret) ` +
 	`([a-z0-9-]+)/([a-z0-9.-]+) were skipped\b`)
 
+// Failure explains a pod whose container ended because it lacks an environment variable.
+func Failure(s *subject.Subject, p *corev1.Pod) *verdict.Verdict {
+	if !s.Own.Severity.IsProblem() || !subject.HasEnded(p) {
+		return nil
+	}
+	if v := skippedKey(s, p); v != nil {
+		return v
+	}
+	return withoutSource(s, p)
+}
+
 // skippedKey explains a pod whose container ended because it lacks an environment variable: a ConfigMap or a Secret has
 // a key of this name, but the kubelet skips the key, because it is not a valid name of an environment variable. The
 // error of the container must name the key. Most containers do not need such keys.
 func skippedKey(s *subject.Subject, p *corev1.Pod) *verdict.Verdict {
-	if !s.Own.Severity.IsProblem() || !subject.HasEnded(p) {
-		return nil
-	}
 	last := s.NewestEvent(func(e *corev1.Event) bool { n, _ := lackedKey(s, p, e); return n != nil })
 	if last == nil {
 		return nil
@@ -61,12 +70,20 @@ func lackedKey(s *subject.Subject, p *corev1.Pod, e *corev1.Event) (n *neighbor.
 
 // isEnvironment reports whether the container with the error gets its environment variables from an object.
 func isEnvironment(s *subject.Subject, p *corev1.Pod, id graph.ID) bool {
-	return slices.ContainsFunc(slices.Concat(p.Spec.InitContainers, p.Spec.Containers), func(c corev1.Container) bool {
-		return strings.Contains(strings.ToLower(s.Own.Sentence), "container "+c.Name+":") &&
-			slices.ContainsFunc(c.EnvFrom, func(from corev1.EnvFromSource) bool {
-				return from.ConfigMapRef != nil && id.Kind.Kind == "ConfigMap" && from.ConfigMapRef.Name == id.Name() ||
-					from.SecretRef != nil && id.Kind.Kind == "Secret" && from.SecretRef.Name == id.Name()
-			})
+	return slices.ContainsFunc(reported(s, p), func(c corev1.Container) bool {
+		return slices.ContainsFunc(c.EnvFrom, func(from corev1.EnvFromSource) bool {
+			return from.ConfigMapRef != nil && id.Kind.Kind == "ConfigMap" && from.ConfigMapRef.Name == id.Name() ||
+				from.SecretRef != nil && id.Kind.Kind == "Secret" && from.SecretRef.Name == id.Name()
+		})
+	})
+}
+
+// reported returns the containers about which the sentence of the pod's own verdict is.
+func reported(s *subject.Subject, p *corev1.Pod) []corev1.Container {
+	sentence := strings.ToLower(s.Own.Sentence) // It can start with "Container".
+	all := slices.Concat(p.Spec.InitContainers, p.Spec.Containers)
+	return slices.DeleteFunc(all, func(c corev1.Container) bool {
+		return !strings.Contains(sentence, "container "+c.Name+":")
 	})
 }
 
