@@ -46,7 +46,7 @@ func Explain(s *subject.Subject) *verdict.Verdict {
 	if isStarted(&p) {
 		return startedPod(s, &p)
 	}
-	if v := storage.ForeignClaim(s, &p); v != nil {
+	if v := storage.EphemeralClaim(s, &p); v != nil {
 		return v
 	}
 	if target := s.FirstMissing(func(u *graph.Use) bool { return explainsPod(s, u, &p) }); target != nil {

@@ -58,8 +58,8 @@ func (s *Subject) EventMessage(reasons ...string) string {
 	return last.Message
 }
 
-// MaxCallAge is the maximum age of an event about a failed call of a webhook that still applies. A controller that
-// fails again and again waits up to about 17 minutes between its attempts.
+// MaxCallAge is the maximum age of an event about a failed attempt that still applies, such as a failed call of a
+// webhook. A controller that fails again and again waits up to about 17 minutes between its attempts.
 const MaxCallAge = 20 * time.Minute
 
 // IsRepeated reports whether an event happened more than once.
