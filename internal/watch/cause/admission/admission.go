@@ -26,7 +26,7 @@ func Failure(s *subject.Subject, message string) *verdict.Verdict {
 	}
 	for _, explain := range []func(*subject.Subject, string) *verdict.Verdict{
 		quotaFailure, WebhookFailure, limitFailure, pathInUse, engineDenial, policyDenial, webhookDenial,
-		podSecurityDenial, missingForCreation, conversionFailure, takenName, deletedNamespace,
+		conditionFailure, podSecurityDenial, missingForCreation, conversionFailure, takenName, deletedNamespace,
 	} {
 		if v := explain(s, message); v != nil {
 			return v
@@ -39,7 +39,7 @@ func Failure(s *subject.Subject, message string) *verdict.Verdict {
 // policy.
 func DeletionFailure(s *subject.Subject, message string) *verdict.Verdict {
 	for _, explain := range []func(*subject.Subject, string) *verdict.Verdict{
-		WebhookFailure, engineDenial, webhookDenial, policyDenial, conversionFailure,
+		WebhookFailure, engineDenial, webhookDenial, policyDenial, conditionFailure, conversionFailure,
 	} {
 		if v := explain(s, message); v != nil {
 			v.Severity = s.Own.Severity

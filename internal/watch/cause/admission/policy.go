@@ -105,7 +105,7 @@ func Denial(s *subject.Subject, sentence string) *verdict.Cause {
 		return nil
 	}
 	for _, explain := range []func(*subject.Subject, string) *verdict.Verdict{
-		engineDenial, policyDenial, webhookDenial,
+		engineDenial, policyDenial, webhookDenial, conditionFailure,
 	} {
 		if v := explain(s, sentence); v != nil {
 			return &verdict.Cause{Object: v.Cause.Object, Sentence: sentence}

@@ -1,0 +1,77 @@
+package admission
+
+import (
+	"bytes"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	registration "k8s.io/api/admissionregistration/v1"
+
+	"github.com/glasshouse-project/glasshouse/internal/watch/cause/subject"
+	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
+	"github.com/glasshouse-project/glasshouse/internal/watch/health/message"
+	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
+	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
+)
+
+// conditionError matches the message of the API server about a match condition of a webhook whose expression it cannot
+// evaluate. The message can be a list. It does not name the webhook. A message about an admission policy has another
+// form, which names the policy.
+var conditionError = regexp.MustCompile(`\bis forbidden: \[?expression '(.+?)' resulted in error: (.*)`)
+
+// conditionFailure explains a message about an expression by the only configuration of webhooks that has a match
+// condition with this expression. If the failure policy of a webhook is Ignore, the API server ignores such errors.
+func conditionFailure(s *subject.Subject, text string) *verdict.Verdict {
+	found := conditionError.FindStringSubmatch(onOneLine(text))
+	if found == nil {
+		return nil
+	}
+	var by *neighbor.Neighbor
+	name := ""
+	for _, kind := range []string{"MutatingWebhookConfiguration", "ValidatingWebhookConfiguration"} {
+		of := graph.Kind{Group: registrationGroup, Kind: kind}
+		all := s.All(of, "", neighbor.Limit)
+		if len(all) == neighbor.Limit || !subject.KnowsAll(s, of, "") {
+			return nil
+		}
+		for n := range all {
+			condition := conditionWith(&all[n], found[1])
+			switch {
+			case condition == "":
+			case by != nil:
+				return nil
+			default:
+				by, name = &all[n], condition
+			}
+		}
+	}
+	if by == nil {
+		return nil // The configuration was changed or deleted after the failure.
+	}
+	subject.Follow(s, by)
+	detail, _, _ := strings.Cut(found[2], ", expression '")
+	return s.ExplainBy(by, verdict.Failed, "MatchConditionFailed", fmt.Sprintf(
+		"The match condition %s of %s cannot be evaluated, so the API server rejects matching objects: %s",
+		name, by, message.Line(detail, maxDetail)))
+}
+
+// conditionWith returns the name of the first match condition with an expression in a configuration of webhooks, or "".
+func conditionWith(configuration *neighbor.Neighbor, expression string) (name string) {
+	text, _ := configuration.Object.JSON()
+	if !bytes.Contains(text, []byte(`"matchConditions"`)) {
+		return ""
+	}
+	webhooks := neighbor.Decode[registration.ValidatingWebhookConfiguration](configuration.Object).Webhooks
+	for n := range webhooks {
+		policy, conditions := webhooks[n].FailurePolicy, webhooks[n].MatchConditions
+		at := slices.IndexFunc(conditions, func(c registration.MatchCondition) bool {
+			return onOneLine(c.Expression) == expression
+		})
+		if at >= 0 && (policy == nil || *policy == registration.Fail) {
+			return conditions[at].Name
+		}
+	}
+	return ""
+}
