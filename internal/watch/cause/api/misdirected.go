@@ -1,6 +1,7 @@
 package api
 
 import (
+	"bytes"
 	"slices"
 	"strings"
 
@@ -102,4 +103,31 @@ func missingNamespace(s *subject.Subject, binding *neighbor.Neighbor) *neighbor.
 		return nil
 	}
 	return &n
+}
+
+// misnamed returns the only one of the bindings whose subject is a user, and not a service account, although it has the
+// name of the account. Users, who are from another system, rarely have the name of a service account.
+func (r *request) misnamed(bindings []neighbor.Neighbor) (n *neighbor.Neighbor, detail string) {
+	namespace, name := r.account.Namespace(), r.account.Name()
+	if name == "default" {
+		return nil, ""
+	}
+	names := []string{name, namespace + ":" + name, namespace + "/" + name, "system:serviceaccount:" + name}
+	for at := range bindings {
+		text, _ := bindings[at].Object.JSON()
+		if !bytes.Contains(text, []byte(name+`"`)) || !bytes.Contains(text, []byte(`"`+rbac.UserKind+`"`)) {
+			continue // This is so for most bindings, so do not decode them.
+		}
+		for _, of := range neighbor.Decode[rbac.RoleBinding](bindings[at].Object).Subjects {
+			switch {
+			case of.Kind != rbac.UserKind || !slices.Contains(names, of.Name):
+			case n != nil:
+				return nil, ""
+			default:
+				n, detail = &bindings[at], bindings[at].String()+" is for the user "+of.Name+
+					", and not for the service account "+name
+			}
+		}
+	}
+	return n, detail
 }

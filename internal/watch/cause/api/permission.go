@@ -123,15 +123,27 @@ func (r *request) insufficient() (n *neighbor.Neighbor, detail string) {
 			bound = append(bound, binding)
 		}
 	}
-	switch {
-	case len(roles) > 0:
-		if role := only(roles); role != nil && role.Object != nil {
-			for _, binding := range using {
-				r.AddSource(binding.Resource, binding.ID.Namespace())
-			}
-			return role, role.String() + ", which is bound to this account, does not permit this"
+	if len(roles) == 0 {
+		return r.unbound(bindings, bound)
+	}
+	if role := only(roles); role != nil && role.Object != nil {
+		for _, binding := range using {
+			r.AddSource(binding.Resource, binding.ID.Namespace())
 		}
+		return role, role.String() + ", which is bound to this account, does not permit this"
+	}
+	return nil, ""
+}
+
+// unbound returns the binding that should be for the account, but is for others or only for another namespace. The
+// parameter bound contains the RoleBindings of the account in other namespaces.
+func (r *request) unbound(bindings, bound []neighbor.Neighbor) (n *neighbor.Neighbor, detail string) {
+	n, detail = r.misnamed(bindings)
+	switch {
+	case n != nil && len(bound) > 0:
 		return nil, ""
+	case n != nil:
+		return n, detail
 	case len(bound) == 1 && r.namespace == "":
 		return &bound[0], bound[0].String() + " permits requests only in namespace " + bound[0].ID.Namespace() +
 			", but this request is for all namespaces or for an object without a namespace"
