@@ -44,6 +44,33 @@ func TestMutualTLSOfUnknownObjects(t *testing.T) {
 	}
 }
 
+// A policy that does not permit a client is not reported if another policy, or a pod without a proxy, is possibly
+// unknown.
+func TestAccessDeniedByUnknownObjects(t *testing.T) {
+	for _, kind := range []string{"Pod", "AuthorizationPolicy"} {
+		t.Run(kind, func(t *testing.T) {
+			c, _ := load(t, "testdata/pod-access-denied.yaml")
+			id := graph.NewID(graph.Kind{Kind: "Pod"}, "shop", "to-pricing")
+			if v := cause.Of(partlyKnown{c, kind}, c.Find(id)); v != nil {
+				t.Errorf("got %s", describe(*v))
+			}
+		})
+	}
+}
+
+// A webhook is not reported for an error in a match condition if another webhook is possibly unknown.
+func TestMatchConditionOfUnknownWebhooks(t *testing.T) {
+	for _, kind := range []string{"MutatingWebhookConfiguration", "ValidatingWebhookConfiguration"} {
+		t.Run(kind, func(t *testing.T) {
+			c, _ := load(t, "testdata/webhook-match-condition.yaml")
+			id := graph.NewID(graph.Kind{Group: "apps", Kind: "ReplicaSet"}, "shop", "web")
+			if v := cause.Of(partlyKnown{c, kind}, c.Find(id)); v != nil {
+				t.Errorf("got %s", describe(*v))
+			}
+		})
+	}
+}
+
 // A server is not reported as the cause of a failed mount if it possibly has a ready pod.
 func TestMountServerWithUnknownPods(t *testing.T) {
 	c, _ := load(t, "testdata/pod-volume-request-failed.yaml")
@@ -73,6 +100,7 @@ func TestPodFollowsObjectsOfItsExplanation(t *testing.T) {
 	pod, service, namespace := graph.Kind{Kind: "Pod"}, graph.Kind{Kind: "Service"}, graph.Kind{Kind: "Namespace"}
 	node := graph.Kind{Kind: "Node"}
 	policy := graph.Kind{Group: "security.istio.io", Kind: "PeerAuthentication"}
+	access := graph.Kind{Group: "security.istio.io", Kind: "AuthorizationPolicy"}
 	binding := graph.Kind{Group: "elbv2.k8s.aws", Kind: "TargetGroupBinding"}
 	for _, test := range []struct {
 		file string
@@ -85,6 +113,7 @@ func TestPodFollowsObjectsOfItsExplanation(t *testing.T) {
 		{"pod-service-proxy-failed", graph.NewID(pod, "shop", "working-proxy"), graph.NewID(pod, "kube-system", "proxy-2")},
 		{"driver-not-registered", graph.NewID(pod, "shop", "on-tainted"), graph.NewID(node, "", "n1")},
 		{"pod-mutual-tls", graph.NewID(pod, "shop", "outside"), graph.NewID(policy, "shop", "default")},
+		{"pod-access-denied", graph.NewID(pod, "shop", "to-pricing"), graph.NewID(access, "shop", "pricing")},
 		{"pod-load-balancer-target", graph.NewID(pod, "shop", "unhealthy"), graph.NewID(binding, "shop", "api-2a3b")},
 		{"pod-secrets-provider", graph.NewID(pod, "shop", "on-tainted"), graph.NewID(node, "", "n1")},
 		{"pod-only-labeled-node", graph.NewID(pod, "shop", "gpu"), graph.NewID(node, "", "n1")},

@@ -206,8 +206,9 @@ func (e *Engine) dependsOnText(id graph.ID) []graph.ID {
 		return revisit.Served(e.graph, id)
 	case "Deployment", "StatefulSet", "ReplicationController", "Rollout": // Scaled to zero.
 		return e.results.ProblemsIn(id.Namespace(), "NoPods", "ScaledToZero")
-	case "FlowSchema", "PriorityLevelConfiguration", "PeerAuthentication": // Which requests of pods a server accepts.
-		return e.results.ProblemsOf(graph.Kind{Kind: "Pod"})
+	// Which requests of pods a server accepts.
+	case "FlowSchema", "PriorityLevelConfiguration", "PeerAuthentication", "AuthorizationPolicy":
+		return append(e.results.ProblemsOf(graph.Kind{Kind: "Pod"}), e.mentions.Users(id)...)
 	}
 	if strings.HasSuffix(id.Kind.Kind, "NetworkPolicy") { // The rules, which can prevent connections of pods.
 		return e.results.ProblemsOf(graph.Kind{Kind: "Pod"})

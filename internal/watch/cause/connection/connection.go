@@ -70,8 +70,10 @@ func (c *client) failure(text string) *verdict.Verdict {
 		}
 		return unconnected(c, text, isAddress)
 	}
-	if v := sharedMemoryFailure(c, text); v != nil {
-		return v
+	for _, rule := range []func(*client, string) *verdict.Verdict{sharedMemoryFailure, unauthorized} {
+		if v := rule(c, text); v != nil {
+			return v
+		}
 	}
 	if noDNS.MatchString(text) {
 		for _, rule := range []func(*client, string) *verdict.Verdict{withoutNodeLocalDNS, failedDNS, withoutDNS} {

@@ -1,5 +1,5 @@
 // Package mesh explains why a Gateway or a VirtualService of Istio forwards no requests. It also finds the policies
-// because of which pods accept only mutual TLS.
+// because of which pods accept only mutual TLS or deny requests.
 package mesh
 
 import (
