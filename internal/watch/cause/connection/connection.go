@@ -96,6 +96,7 @@ func unconnected(c *client, text string, include func(host string) bool) *verdic
 		return v
 	}
 	found, _ := hosts(text)
+	found = append(addressed(c, found, text), found...)
 	if len(found) == 0 {
 		found, text = requestedHost(c, text)
 	}
