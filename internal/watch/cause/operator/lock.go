@@ -11,13 +11,22 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
-// synchronization is the part of the status of a Workflow of Argo Workflows with its locks.
+// synchronization is the part of the status of a Workflow of Argo Workflows with its locks. For each lock that the
+// Workflow needs at some time, Argo writes an entry, so only the messages and the nodes state which lock it needs now.
 type synchronization struct {
 	Status struct {
+		Phase           string `json:"phase"`
+		Message         string `json:"message"`
 		Synchronization struct {
 			Mutex     locks `json:"mutex"`
 			Semaphore locks `json:"semaphore"`
 		} `json:"synchronization"`
+		Nodes map[string]struct {
+			Phase                 string `json:"phase"`
+			SynchronizationStatus struct {
+				Waiting string `json:"waiting"`
+			} `json:"synchronizationStatus"`
+		} `json:"nodes"`
 	} `json:"status"`
 }
 
@@ -35,11 +44,27 @@ type lock struct {
 	Holders   []string `json:"holders"`
 }
 
-func locksOf(o neighbor.Object) (all locks) {
-	of := neighbor.Decode[synchronization](o).Status.Synchronization
-	return locks{
-		slices.Concat(of.Mutex.Acquired, of.Semaphore.Acquired), slices.Concat(of.Mutex.Waiting, of.Semaphore.Waiting),
-	}
+// waited returns the locks for which the Workflow waits now. It omits a lock that is free.
+func (w *synchronization) waited() []lock {
+	of := w.Status.Synchronization
+	return slices.DeleteFunc(slices.Concat(of.Mutex.Waiting, of.Semaphore.Waiting), func(l lock) bool {
+		name := l.Mutex + l.Semaphore
+		for _, node := range w.Status.Nodes {
+			if node.Phase == "Pending" && node.SynchronizationStatus.Waiting == name {
+				return false
+			}
+		}
+		return w.Status.Phase != "Pending" ||
+			!strings.HasPrefix(w.Status.Message, "Waiting for "+name+" lock. Lock status: 0/")
+	})
+}
+
+// has reports whether the Workflow has a lock. After it releases a semaphore, Argo keeps the entry, without holders.
+func (w *synchronization) has(of *lock) bool {
+	all := slices.Concat(w.Status.Synchronization.Mutex.Acquired, w.Status.Synchronization.Semaphore.Acquired)
+	return slices.ContainsFunc(all, func(l lock) bool {
+		return l.Mutex == of.Mutex && l.Semaphore == of.Semaphore && (l.Holder != "" || len(l.Holders) > 0)
+	})
 }
 
 // needsLock reports whether the subject is a Workflow of which at least a part waits for a lock.
@@ -54,16 +79,22 @@ func locked(s *subject.Subject) *verdict.Verdict {
 	if !needsLock(s) {
 		return nil
 	}
-	for _, waited := range locksOf(s.Object).Waiting {
+	own := neighbor.Decode[synchronization](s.Object)
+	for _, waited := range own.waited() {
 		holders := waited.Holders
 		if waited.Holder != "" {
 			holders = []string{waited.Holder}
 		}
+		if len(holders) > neighbor.Limit {
+			continue
+		}
 		var found []neighbor.Neighbor
-		for _, holder := range holders[:min(len(holders), neighbor.Limit)] {
-			if n := holderOf(s, holder, &waited); n != nil {
-				found = append(found, *n)
+		for _, holder := range holders {
+			n := holderOf(s, holder, &waited)
+			if n == nil {
+				break
 			}
+			found = append(found, *n)
 		}
 		if worst := s.Worst(found); worst != nil && len(found) == len(holders) {
 			return s.Inherit(worst, verdict.Degraded, "Waits for a lock of "+s.Name(worst)+": ")
@@ -80,10 +111,10 @@ func holderOf(s *subject.Subject, holder string, of *lock) *neighbor.Neighbor {
 	}
 	n := s.Find(graph.NewID(s.ID.Kind, part[0], part[1]))
 	subject.Follow(s, &n)
-	hasLock := slices.ContainsFunc(locksOf(n.Object).Acquired, func(l lock) bool {
-		return l.Mutex == of.Mutex && l.Semaphore == of.Semaphore
-	})
-	if n.ID == s.ID || !hasLock || !s.HasProblem(&n) || s.IsDependent(n) || subject.IsComplete(&n) {
+	if n.Object == nil || n.ID == s.ID || !s.HasProblem(&n) || s.IsDependent(n) || subject.IsComplete(&n) {
+		return nil
+	}
+	if w := neighbor.Decode[synchronization](n.Object); !w.has(of) {
 		return nil
 	}
 	return &n
