@@ -11,6 +11,7 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/mention"
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/mesh"
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/operator"
+	"github.com/glasshouse-project/glasshouse/internal/watch/cause/operator/rival"
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/placement"
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/storage/backend"
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/subject"
@@ -161,11 +162,17 @@ func unhandled(s *subject.Subject) *verdict.Verdict {
 	}](s.Object).Spec.ControllerName)
 }
 
-// application explains an Application of Argo CD by the worst problem of the resources that it manages, or by a sync
-// that does not end.
+// application explains an Application of Argo CD by the worst problem of the resources that it manages, by a sync that
+// does not end, or by another Application with the same resources.
 func application(s *subject.Subject) *verdict.Verdict {
 	if s.Own.Severity <= verdict.OK {
-		return runningSync(s)
+		if v := runningSync(s); v != nil {
+			return v
+		}
+		return rival.SharedResource(s)
+	}
+	if subject.IsRemote(s) {
+		return custom(s)
 	}
 	o := neighbor.Decode[struct {
 		Status struct {

@@ -2,7 +2,6 @@ package kinds
 
 import (
 	"cmp"
-	"slices"
 	"strings"
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/health/message"
@@ -39,26 +38,6 @@ func application(o object.Object, _ result.Status) result.Result {
 		h.Progress(o.Time("status", "health", "lastTransitionTime"), verdict.Degraded)
 	case health == "":
 		h.Status, h.HasNoSeverity, h.Summary = result.Current, true, "Argo CD has not compared it with its source yet"
-	default:
-		reportShared(&h, o)
 	}
 	return h
-}
-
-// reportShared reports a resource that another Application deploys, too, and has overwritten.
-func reportShared(h *result.Result, o object.Object) {
-	for _, c := range o.Conditions() {
-		if c.Kind == "SharedResourceWarning" && isChangedByOther(o, c.Message) {
-			h.Status, h.Severity, h.Reason, h.Summary = result.Failed, verdict.Degraded, c.Kind, c.Message
-		}
-	}
-}
-
-// isChangedByOther reports whether the resource that a message names first, as KIND/NAME, differs from the source of
-// the Application. If it does not differ, for example because it is a namespace without content, the warning has no effect.
-func isChangedByOther(o object.Object, message string) bool {
-	name, _, _ := strings.Cut(message, " ")
-	return slices.ContainsFunc(o.Children("status", "resources"), func(r object.Object) bool {
-		return r.Text("kind")+"/"+r.Text("name") == name && r.Text("status") == "OutOfSync"
-	})
 }

@@ -1,13 +1,17 @@
 package rival
 
 import (
+	"bytes"
 	"cmp"
 	"regexp"
 	"slices"
 	"strings"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/subject"
 	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
+	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
 // maxOwners is the maximum number of owners to search for per message.
@@ -46,24 +50,51 @@ func owner(s *subject.Subject, sentence string) *neighbor.Neighbor {
 var sharedPattern = regexp.MustCompile(
 	`^([A-Za-z]+)/(\S+) is part of applications \S+ and (?:([a-z0-9-]+)/)?([a-z0-9][a-z0-9.-]*)$`)
 
-// application returns the other Application of Argo CD that deploys a resource of the subject, according to a sentence,
-// or nil. According to its spec and its status, it must deploy the same resource to the same cluster.
-func application(s *subject.Subject, sentence string) *neighbor.Neighbor {
-	named := sharedPattern.FindStringSubmatch(sentence)
-	if named == nil || s.ID.Group != "argoproj.io" {
+// SharedResource explains an Application of Argo CD by another Application that deploys one of its resources, too, and
+// has overwritten it. Its own health is OK, because Argo CD also reports resources that only have a label in common.
+func SharedResource(s *subject.Subject) *verdict.Verdict {
+	const reason = "SharedResourceWarning"
+	if s.Own.Severity != verdict.OK || !bytes.Contains(s.Text(), []byte(`"`+reason+`"`)) {
 		return nil
 	}
 	own := neighbor.Decode[deployment](s.Object)
+	for _, c := range own.Status.Conditions {
+		if c.Type != reason {
+			continue
+		}
+		if n := application(s, &own, c.Message); n != nil {
+			subject.Follow(s, n)
+			return s.ExplainBy(n, verdict.Degraded, reason, c.Message)
+		}
+	}
+	return nil
+}
+
+// application returns the other Application of Argo CD that has overwritten a resource of the subject, according to a
+// message, or nil. According to its spec and its status, it must deploy the same resource to the same cluster. Both can
+// have the same Namespace or claim without an effect on its content.
+func application(s *subject.Subject, own *deployment, message string) *neighbor.Neighbor {
+	named := sharedPattern.FindStringSubmatch(message)
+	if named == nil || slices.Contains([]string{"Namespace", "PersistentVolumeClaim"}, named[1]) {
+		return nil
+	}
+	// The message contains no group and no namespace, so each resource that it can mean must differ from its source.
+	shared := slices.DeleteFunc(slices.Clone(own.Status.Resources), func(r managed) bool {
+		return r.Kind != named[1] || r.Name != named[2]
+	})
+	if slices.ContainsFunc(shared, func(r managed) bool { return r.Status != "OutOfSync" }) {
+		return nil
+	}
 	namespace := cmp.Or(named[3], own.Status.ControllerNamespace, s.ID.Namespace())
 	for _, n := range s.Named(s.ID, &neighbor.Mention{
 		Kind: s.ID.Kind.Kind, Group: s.ID.Group, Namespace: namespace, Name: named[4],
 	}) {
 		other := neighbor.Decode[deployment](n.Object)
-		isShared := func(r managed) bool {
-			return r.Kind == named[1] && r.Name == named[2] && slices.Contains(other.Status.Resources, r)
+		hasOverwritten := func(r managed) bool {
+			r.Status = "Synced"
+			return slices.Contains(other.Status.Resources, r)
 		}
-		if n.Object != nil && n.ID != s.ID && own.Spec == other.Spec &&
-			slices.ContainsFunc(own.Status.Resources, isShared) {
+		if n.Object != nil && n.ID != s.ID && own.Spec == other.Spec && slices.ContainsFunc(shared, hasOverwritten) {
 			return &n
 		}
 	}
@@ -79,8 +110,9 @@ type deployment struct {
 		} `json:"destination"`
 	} `json:"spec"`
 	Status struct {
-		ControllerNamespace string    `json:"controllerNamespace"`
-		Resources           []managed `json:"resources"`
+		ControllerNamespace string             `json:"controllerNamespace"`
+		Resources           []managed          `json:"resources"`
+		Conditions          []metav1.Condition `json:"conditions"`
 	} `json:"status"`
 }
 
@@ -90,4 +122,5 @@ type managed struct {
 	Kind      string `json:"kind"`
 	Namespace string `json:"namespace"`
 	Name      string `json:"name"`
+	Status    string `json:"status"`
 }

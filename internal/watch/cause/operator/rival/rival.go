@@ -14,7 +14,7 @@ import (
 
 // Find returns the object that has what the subject needs, according to a sentence, or nil.
 func Find(s *subject.Subject, sentence string) *neighbor.Neighbor {
-	for _, find := range []func(*subject.Subject, string) *neighbor.Neighbor{user, owner, application} {
+	for _, find := range []func(*subject.Subject, string) *neighbor.Neighbor{user, owner} {
 		if n := find(s, sentence); n != nil {
 			subject.Follow(s, n)
 			return n
