@@ -3,6 +3,7 @@
 package objectrefs
 
 import (
+	"bytes"
 	"github.com/glasshouse-project/glasshouse/internal/watch/jsonscan"
 )
 
@@ -50,6 +51,7 @@ func Of(text []byte) Object {
 	members(parts["auth"], func(key string, value []byte) {
 		w.isExternal = w.isExternal || key == "secretStore" && textOf(value) != "kubernetes"
 	})
+	w.lacksSource = o.Kind == "DataVolume" && bytes.Contains(parts["status"], []byte(`"CloneWithoutSource"`))
 	if err := w.root(text); err != nil {
 		return Object{}
 	}

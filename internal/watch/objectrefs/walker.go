@@ -14,6 +14,9 @@ type walker struct {
 	found  []mention   // all references, also repeated ones
 	// isExternal is true for a Component of Dapr whose secretKeyRefs refer to a store outside Kubernetes.
 	isExternal bool
+	// lacksSource is true for a DataVolume of CDI that cannot start to copy its source. CDI does not need the source of
+	// any other DataVolume, because the copy is complete, or has its own error.
+	lacksSource bool
 }
 
 // mention is one reference in the text of an object. Several mentions can refer to the same object.
@@ -126,7 +129,7 @@ func (w *walker) addRef(key string, s *refMembers) {
 		}
 		completeGroup(&w.object.Ref, key, &target)
 	}
-	if key == "pvc" && w.via() == "spec.source.pvc" { // The source of a copy, as in a DataVolume of CDI.
+	if w.lacksSource && w.via() == "spec.source.pvc" {
 		target, ok = Ref{Kind: "PersistentVolumeClaim"}, true
 	}
 	if key == "secrets" && w.object.Kind == "ServiceAccount" {
