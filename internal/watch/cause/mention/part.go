@@ -1,13 +1,16 @@
 package mention
 
 import (
+	"regexp"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/subject"
 	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
 	"github.com/glasshouse-project/glasshouse/internal/watch/health/wording"
 	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
+	"github.com/glasshouse-project/glasshouse/internal/watch/resource"
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
@@ -17,13 +20,13 @@ func missingUseOfUsed(s *subject.Subject, text string) *verdict.Verdict {
 	if !wording.NamesMissing(text) {
 		return nil
 	}
-	parts, by := usesOfUsed(s, func(id graph.ID) bool {
-		return subject.ContainsName(text, id.Name()) && namesKind(text, id) && canMean(text, id)
+	parts, by, isComplete := usesOfUsed(s, func(id graph.ID) bool {
+		return namesAfterKind(text, id) && canMean(text, id)
 	})
 	for n := range parts {
 		subject.Follow(s, &parts[n])
 	}
-	if len(parts) != 1 || parts[0].Presence != neighbor.Missing {
+	if !isComplete || len(parts) != 1 || parts[0].Presence != neighbor.Missing || parts[0].Resource == "" {
 		return nil // If there are several objects, the text possibly means one of the others.
 	}
 	subject.Follow(s, &by)
@@ -35,11 +38,15 @@ func missingUseOfUsed(s *subject.Subject, text string) *verdict.Verdict {
 
 // usesOfUsed returns the objects for which include returns true, and to which other objects refer that the subject
 // uses. It also returns one of these other objects. It omits optional references, and those without a known namespace.
-func usesOfUsed(s *subject.Subject, include func(graph.ID) bool) (parts []neighbor.Neighbor, by neighbor.Neighbor) {
+// isComplete is false if there are possibly more, because the list is too long, or because a used object is not known.
+func usesOfUsed(s *subject.Subject, include func(graph.ID) bool) (
+	parts []neighbor.Neighbor, by neighbor.Neighbor, isComplete bool,
+) {
 	left := neighbor.Limit
 	for used := range s.Used(nil) {
-		if left--; left < 0 {
-			return nil, by // There are possibly more.
+		isUnknown := used.Presence == neighbor.Unknown && resource.IsCustom(used.ID.Group)
+		if left--; left < 0 || isUnknown {
+			return nil, by, false
 		}
 		uses, _ := s.References(used.ID)
 		for n := range uses {
@@ -51,7 +58,33 @@ func usesOfUsed(s *subject.Subject, include func(graph.ID) bool) (parts []neighb
 			}
 		}
 	}
-	return parts, by
+	return parts, by, true
+}
+
+// namesAfterKind reports whether a text contains the kind of an object, and its name at most three words later.
+func namesAfterKind(text string, id graph.ID) bool {
+	words := strings.FieldsFunc(text, func(r rune) bool {
+		return r != '-' && r != '.' && !unicode.IsLetter(r) && !unicode.IsDigit(r)
+	})
+	for at, word := range words {
+		isKind := func(before string) bool {
+			return strings.EqualFold(strings.TrimSuffix(strings.TrimRight(before, "."), "s"), id.Kind.Kind)
+		}
+		if strings.Trim(word, ".-") == id.Name() && slices.ContainsFunc(words[max(0, at-4):at], isKind) {
+			return true
+		}
+	}
+	return false
+}
+
+// namespaceWord matches the word that precedes or follows a namespace in a message.
+var namespaceWord = regexp.MustCompile(`(?i)\b(namespaces?|ns)\b`)
+
+// namesNamespace reports whether a text contains the namespace of an object, as in "namespace shop" or NAMESPACE/NAME.
+func namesNamespace(text string, id graph.ID) bool {
+	namespace := id.Namespace()
+	return namespace != "" && (strings.Contains(text, namespace+"/"+id.Name()) ||
+		namespaceWord.MatchString(text) && subject.ContainsName(text, namespace))
 }
 
 // canMean reports whether a text that contains the name of an object names no other namespace.
@@ -61,14 +94,18 @@ func canMean(text string, id graph.ID) bool {
 			return false
 		}
 	}
-	return !strings.Contains(text, "/"+id.Name()) || strings.Contains(text, id.Namespace()+"/"+id.Name())
+	hasNamespace := strings.Contains(text, "/"+id.Name()) || namespaceWord.MatchString(text)
+	return !hasNamespace || namesNamespace(text, id)
 }
 
 // isOfUsed reports whether a text can mean an object in another namespace than the missing object: an object of the
 // same kind and name to which another object refers that the subject uses.
 func isOfUsed(s *subject.Subject, text string, missing *neighbor.Neighbor) bool {
-	parts, _ := usesOfUsed(s, func(id graph.ID) bool {
+	if namesNamespace(text, missing.ID) {
+		return false
+	}
+	parts, _, isComplete := usesOfUsed(s, func(id graph.ID) bool {
 		return id.Kind == missing.ID.Kind && id.Name() == missing.ID.Name() && id != missing.ID && canMean(text, id)
 	})
-	return len(parts) > 0
+	return !isComplete || len(parts) > 0
 }
