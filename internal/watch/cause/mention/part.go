@@ -70,7 +70,7 @@ func namesAfterKind(text string, id graph.ID) bool {
 		isKind := func(before string) bool {
 			return strings.EqualFold(strings.TrimSuffix(strings.TrimRight(before, "."), "s"), id.Kind.Kind)
 		}
-		if strings.Trim(word, ".-") == id.Name() && slices.ContainsFunc(words[max(0, at-4):at], isKind) {
+		if strings.Trim(word, ".-") == id.Name() && slices.ContainsFunc(words[max(0, at-3):at], isKind) {
 			return true
 		}
 	}
