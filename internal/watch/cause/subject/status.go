@@ -70,7 +70,7 @@ func complainsAbout(n *neighbor.Neighbor, id graph.ID) bool {
 		if strings.Contains(n.ID.Kind.Kind, id.Kind.Kind) { // The word BackupSchedule does not name the kind Backup.
 			text = strings.ReplaceAll(text, n.ID.Kind.Kind, "")
 		}
-		return containsKind(text, id.Kind.Kind), ContainsName(text, id.Name())
+		return ContainsKind(text, id.Kind.Kind), ContainsName(text, id.Name())
 	}
 	if kind, name := names(own.Reason + ": " + own.Sentence); kind || name {
 		return true
@@ -88,9 +88,9 @@ func complainsAbout(n *neighbor.Neighbor, id graph.ID) bool {
 	return false
 }
 
-// containsKind reports whether a text contains a kind as a complete word, also within a name in CamelCase: the reason
+// ContainsKind reports whether a text contains a kind as a complete word, also within a name in CamelCase: the reason
 // LastPromotionErrored contains Promotion.
-func containsKind(text, kind string) bool {
+func ContainsKind(text, kind string) bool {
 	parts := strings.Split(text, kind)
 	return slices.ContainsFunc(parts[1:], func(after string) bool {
 		after = strings.TrimPrefix(after, "s")

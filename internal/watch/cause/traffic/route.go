@@ -59,14 +59,15 @@ func Route(s *subject.Subject) *verdict.Verdict {
 }
 
 // withoutFilter explains a route that is not accepted because a filter of its controller is missing, such as an
-// HTTPRouteFilter. The sentence must name the filter.
+// HTTPRouteFilter. The sentence must contain its kind and its name.
 func withoutFilter(s *subject.Subject) *verdict.Verdict {
 	if !s.Own.Severity.IsProblem() {
 		return nil
 	}
 	text := subject.CompleteSentence(s)
 	filter := s.FirstMissing(func(u *graph.Use) bool {
-		return strings.HasSuffix(u.Via, ".filters.extensionRef") && subject.ContainsName(text, u.Target.Name())
+		return strings.HasSuffix(u.Via, ".filters.extensionRef") && subject.ContainsName(text, u.Target.Name()) &&
+			subject.ContainsKind(text, u.Target.Kind.Kind)
 	})
 	if filter == nil {
 		return nil
