@@ -19,8 +19,9 @@ const maxOwners = 5
 
 // ownerPattern matches a message that an object has another owner, with the kind and the name of this owner. For
 // example: `secret is owned by another ExternalSecret: db` or, from a library for controllers, `Object shop/db is
-// already owned by another Database controller main`.
-var ownerPattern = regexp.MustCompile(`\b(?:owned|controlled|managed) by another ` +
+// already owned by another Database controller main`. This owner is in the namespace of the object.
+var ownerPattern = regexp.MustCompile("(?:\\bObject ([a-z0-9-]+)/[a-z0-9.-]+ is already )?" +
+	`\b(?:owned|controlled|managed) by another ` +
 	"([A-Z][A-Za-z]+)(?: controller)?:? [\"'`]?(?:([a-z0-9-]+)/)?([a-z0-9][a-z0-9.-]*)")
 
 // owner returns the object that owns what the subject needs, according to a sentence, or nil. If the sentence names
@@ -29,7 +30,7 @@ func owner(s *subject.Subject, sentence string) *neighbor.Neighbor {
 	var found []neighbor.Neighbor
 	for _, named := range ownerPattern.FindAllStringSubmatch(sentence, maxOwners) {
 		for _, n := range s.Named(s.ID, &neighbor.Mention{
-			Kind: named[1], Namespace: named[2], Name: strings.TrimRight(named[3], ".-"),
+			Kind: named[2], Namespace: cmp.Or(named[3], named[1]), Name: strings.TrimRight(named[4], ".-"),
 		}) {
 			isKnown := slices.ContainsFunc(found, func(o neighbor.Neighbor) bool { return o.ID == n.ID })
 			if n.Presence != neighbor.Missing && !isKnown {
