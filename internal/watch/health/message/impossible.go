@@ -9,7 +9,7 @@ var (
 		`\b(exceeds?|(larger|greater|more) than) (the |its )?(maximum|max|total) ([a-z]+ )?(capacity|quota)\b|` +
 		`\bresources? \S+ (is |are )?unavailable in [a-z]|` +
 		`\bflavor \S+ (doesn't|does not) match|\buntolerated taint .{1,100} in flavor\b|` +
-		`\bnamespace (doesn't|does not) match (the )?[a-z]+ ([a-z]+ )?selector\b`)
+		`\bnamespace (doesn't|does not) match (the )?[a-z]*queue ([a-z]+ )?selector\b`)
 	// temporaryText matches a message about capacity that is in use only at present, so the object can get it later.
 	temporaryText = regexp.MustCompile(`(?i)\b(unused|more needed|preempt(ion|ed|ing)?|currently|waiting)\b`)
 )
