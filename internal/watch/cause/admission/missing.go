@@ -2,6 +2,7 @@ package admission
 
 import (
 	"regexp"
+	"strings"
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/subject"
 	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
@@ -15,13 +16,14 @@ var (
 	priorityPattern   = regexp.MustCompile(`no PriorityClass with name ([a-z0-9.-]+) was found`)
 	runtimePattern    = regexp.MustCompile(`RuntimeClass "([a-z0-9.-]+)" not found`)
 	terminatedPattern = regexp.MustCompile(`in namespace ([a-z0-9-]+) because it is being terminated`)
+	namespaceWord     = regexp.MustCompile(`(?i)\b(namespaces?|ns)\b`)
 )
 
 // missingForCreation explains a failed creation whose cause is a missing object that the API server names in message.
 func missingForCreation(s *subject.Subject, message string) *verdict.Verdict {
 	account := firstGroup(accountPattern, message)
 	if s.ID.Namespace() == "" && account != "" {
-		return missingInstaller(s, account)
+		return missingInstaller(s, account, message)
 	}
 	for _, id := range []graph.ID{
 		graph.NewID(graph.Kind{Kind: "ServiceAccount"}, s.ID.Namespace(), account),
@@ -39,8 +41,8 @@ func missingForCreation(s *subject.Subject, message string) *verdict.Verdict {
 }
 
 // missingInstaller explains a cluster-scoped object, such as a ClusterExtension, by the missing ServiceAccount with
-// which its controller installs objects. The spec must name this ServiceAccount, and its namespace.
-func missingInstaller(s *subject.Subject, account string) *verdict.Verdict {
+// which its controller installs objects. The spec must name this ServiceAccount, and its namespace. The message must name no other namespace.
+func missingInstaller(s *subject.Subject, account, message string) *verdict.Verdict {
 	spec := neighbor.Decode[struct {
 		Spec struct {
 			Namespace      string `json:"namespace"`
@@ -50,6 +52,11 @@ func missingInstaller(s *subject.Subject, account string) *verdict.Verdict {
 		} `json:"spec"`
 	}](s.Object).Spec
 	if spec.Namespace == "" || spec.ServiceAccount.Name != account {
+		return nil
+	}
+	hasNamespace := namespaceWord.MatchString(message) || strings.Contains(message, "/"+account)
+	isOwn := subject.ContainsName(message, spec.Namespace) || strings.Contains(message, " "+spec.Namespace+"/"+account)
+	if hasNamespace && !isOwn {
 		return nil
 	}
 	n := s.Find(graph.NewID(graph.Kind{Kind: "ServiceAccount"}, spec.Namespace, account))
