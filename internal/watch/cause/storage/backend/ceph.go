@@ -63,7 +63,7 @@ func BucketStore(s *subject.Subject) *verdict.Verdict {
 		store := s.Find(graph.NewID(cephKind("CephObjectStore"), namespace, name))
 		subject.Follow(s, &store)
 		s.AddSource(n.Resource, "")
-		effect := s.Own.Sentence + ". " + n.String() + " uses " + s.Name(&store)
+		effect := subject.Sentences(s.Own.Sentence, n.String()+" uses "+s.Name(&store))
 		switch {
 		case s.HasProblem(&store):
 			return s.Inherit(&store, verdict.Degraded, effect+": ")
