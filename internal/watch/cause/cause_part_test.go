@@ -45,4 +45,9 @@ func TestPartOfUnknownObjects(t *testing.T) {
 			t.Errorf("%s: got no cause", test.kind)
 		}
 	}
+	c, _ := load(t, "testdata/custom-part-of-used-elsewhere.yaml")
+	id := graph.NewID(graph.Kind{Group: "dns.gcp.example.org", Kind: "Zone"}, "shop", "own-namespace")
+	if v := cause.Of(manyUses{c}, c.Find(id)); v == nil || v.Cause == nil {
+		t.Error("got no cause for a text with the namespace")
+	}
 }

@@ -20,13 +20,13 @@ func missingUseOfUsed(s *subject.Subject, text string) *verdict.Verdict {
 	if !wording.NamesMissing(text) {
 		return nil
 	}
-	parts, by, isComplete := usesOfUsed(s, func(id graph.ID) bool {
+	parts, by, _ := usesOfUsed(s, func(id graph.ID) bool {
 		return namesAfterKind(text, id) && canMean(text, id)
 	})
 	for n := range parts {
 		subject.Follow(s, &parts[n])
 	}
-	if !isComplete || len(parts) != 1 || parts[0].Presence != neighbor.Missing || parts[0].Resource == "" {
+	if len(parts) != 1 || parts[0].Presence != neighbor.Missing || parts[0].Resource == "" {
 		return nil // If there are several objects, the text possibly means one of the others.
 	}
 	subject.Follow(s, &by)
@@ -38,7 +38,8 @@ func missingUseOfUsed(s *subject.Subject, text string) *verdict.Verdict {
 
 // usesOfUsed returns the objects for which include returns true, and to which other objects refer that the subject
 // uses. It also returns one of these other objects. It omits optional references, and those without a known namespace.
-// isComplete is false if there are possibly more, because the list is too long, or because a used object is not known.
+// If there are possibly more, it returns none, and isComplete is false: the list is too long, or a used object is not
+// known.
 func usesOfUsed(s *subject.Subject, include func(graph.ID) bool) (
 	parts []neighbor.Neighbor, by neighbor.Neighbor, isComplete bool,
 ) {
@@ -83,7 +84,7 @@ var namespaceWord = regexp.MustCompile(`(?i)\b(namespaces?|ns)\b`)
 // namesNamespace reports whether a text contains the namespace of an object, as in "namespace shop" or NAMESPACE/NAME.
 func namesNamespace(text string, id graph.ID) bool {
 	namespace := id.Namespace()
-	return namespace != "" && (strings.Contains(text, namespace+"/"+id.Name()) ||
+	return namespace != "" && (subject.ContainsName(text, namespace+"/"+id.Name()) ||
 		namespaceWord.MatchString(text) && subject.ContainsName(text, namespace))
 }
 
