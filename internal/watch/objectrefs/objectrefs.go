@@ -4,6 +4,7 @@ package objectrefs
 
 import (
 	"bytes"
+
 	"github.com/glasshouse-project/glasshouse/internal/watch/jsonscan"
 )
 

@@ -41,7 +41,8 @@ func missingForCreation(s *subject.Subject, message string) *verdict.Verdict {
 }
 
 // missingInstaller explains a cluster-scoped object, such as a ClusterExtension, by the missing ServiceAccount with
-// which its controller installs objects. The spec must name this ServiceAccount, and its namespace. The message must name no other namespace.
+// which its controller installs objects. The spec must name this ServiceAccount, and its namespace. The message must
+// name no other namespace.
 func missingInstaller(s *subject.Subject, account, message string) *verdict.Verdict {
 	spec := neighbor.Decode[struct {
 		Spec struct {
