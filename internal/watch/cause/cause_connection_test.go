@@ -47,7 +47,7 @@ func TestMutualTLSOfUnknownObjects(t *testing.T) {
 // A policy that does not permit a client is not reported if another policy, or a pod without a proxy, is possibly
 // unknown.
 func TestAccessDeniedByUnknownObjects(t *testing.T) {
-	for _, kind := range []string{"Pod", "AuthorizationPolicy"} {
+	for _, kind := range []string{"Pod", "AuthorizationPolicy", "VirtualService"} {
 		t.Run(kind, func(t *testing.T) {
 			c, _ := load(t, "testdata/pod-access-denied.yaml")
 			id := graph.NewID(graph.Kind{Kind: "Pod"}, "shop", "to-pricing")
@@ -55,6 +55,15 @@ func TestAccessDeniedByUnknownObjects(t *testing.T) {
 				t.Errorf("got %s", describe(*v))
 			}
 		})
+	}
+}
+
+// The name of a host near an address is not used if the address is possibly that of an unknown Service.
+func TestHostWithAddressOfUnknownService(t *testing.T) {
+	c, _ := load(t, "testdata/pod-host-with-address.yaml")
+	id := graph.NewID(graph.Kind{Kind: "Pod"}, "shop", "in-settings")
+	if v := cause.Of(partlyKnown{c, "Service"}, c.Find(id)); v != nil {
+		t.Errorf("got %s", describe(*v))
 	}
 }
 

@@ -1,6 +1,7 @@
 package connection
 
 import (
+	"net/netip"
 	"regexp"
 	"slices"
 )
@@ -8,17 +9,37 @@ import (
 // ipAddress is the pattern of an IPv4 address.
 const ipAddress = `\d+\.\d+\.\d+\.\d+`
 
-// addressedHost matches the name of a host in an error that also contains the address of this host, as in
-// `host=db user=shop`, `10.96.0.7:5432 (db)` and `db/10.96.0.7:5432`.
-var addressedHost = regexp.MustCompile(`(?:^|[\s"'(,` + "`" + `])[Hh]ost(?:name)?(?:[=:] ?| )` + Quote + hostName +
-	`|\b` + ipAddress + `:\d+ \(` + hostName + `\)|(?:^|[\s"'=,(@\[])` + hostName + `/` + ipAddress + `:\d`)
+var (
+	// addressedHost matches the name of a host with its address, as in `10.96.0.7:5432 (db)` and `db/10.96.0.7:5432`.
+	addressedHost = regexp.MustCompile(`\b` + ipAddress + `:\d+ \(` + hostName + `\)|(?:^|[\s"'=,(@\[])` + hostName +
+		`/` + ipAddress + `:\d`)
+	// settingsHost matches the name of a host in settings near its address, as in `host=db user=shop` before the address
+	// and in `(host db)` after the address. Two groups capture the text between the host and the address.
+	settingsHost = regexp.MustCompile(`(?:^|[\s"'(,` + "`" + `])[Hh]ost(?:name)?(?:=|: ?)` + Quote + hostName +
+		`(\W.{0,80}?)\b` + ipAddress + `\b` +
+		`|\b` + ipAddress + `(\W.{0,80}?)\([Hh]ost(?:name)?(?:[=:] ?| )` + Quote + hostName)
+	// otherField matches the start of another field or another line of a log.
+	otherField = regexp.MustCompile(`\b(?:TRACE|DEBUG|INFO|WARN(?:ING)?|ERROR|FATAL|PANIC)\b|(?i)\b(?:level|lvl|severity|` +
+		`msg|message|time|ts|logger|caller|error|err|host|hostname)["']?=|` +
+		`\b(?:trace|debug|info|warn(?:ing)?|error|err|fatal|panic|message|msg|host|hostname)["'\]]*: |` +
+		`\[(?:trace|debug|info|warn|error|fatal)`)
+)
 
 // addressed returns the name of the host in an error that otherwise contains only its address. found contains the hosts
 // that are already known. The result is empty if the error contains several names or addresses, or if the address is
-// that of a Service. A Service can have another address now, because it was created again.
+// possibly that of a Service. A Service can have another address now, because it was created again.
 func addressed(c *client, found []string, text string) []string {
-	names := slices.DeleteFunc(hostsIn(addressedHost, text), isAddress)
-	isKnown := func(host string) bool { return !isAddress(host) || len(c.services(host)) > 0 }
+	names := hostsIn(addressedHost, text)
+	for _, in := range settingsHost.FindAllStringSubmatch(text, maxHosts) {
+		if name := in[1] + in[4]; !otherField.MatchString(in[2]+in[3]) && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	names = slices.DeleteFunc(names, func(name string) bool { return isAddress(name) || isNoHost(name) })
+	isKnown := func(host string) bool {
+		address, err := netip.ParseAddr(host)
+		return err != nil || isInside(c, address)
+	}
 	if len(names) != 1 || len(found) > 1 || slices.ContainsFunc(found, isKnown) {
 		return nil
 	}

@@ -12,11 +12,21 @@ import (
 // accessDenied matches the answer of Istio's proxy to a request that the policies do not permit.
 var accessDenied = regexp.MustCompile(`\bRBAC: access denied\b`)
 
+// lastDenied matches this answer at the end of a text, or before a status or a stack trace. The program possibly ended
+// because of another error that follows.
+var lastDenied = regexp.MustCompile(`\bRBAC: access denied\b(?:[\s"'()\[\]{}.,;\\` + "`" + `]|` +
+	`\b(?:status|code)(?:_?code)?["']?[:= ]+["']?\d{1,3}\b|\b403\b)*(?:$|\b(?:at [\w.$<>/]+ ?[(:]|goroutine \d|File "))`)
+
+// survived matches words about an error because of which a program does not end.
+var survived = regexp.MustCompile(`(?i)\b(?:warn(?:ing)?|using|cached?|ignor(?:e|ed|ing)|skip(?:ped|ping)?|` +
+	`fall(?:ing|s)? ?back|continu(?:e|ing)|optional)\b`)
+
 // unauthorized explains a pod by the AuthorizationPolicy because of which all ready pods of a Service deny its
 // requests. The host of the Service must be the only host in the text.
 func unauthorized(c *client, text string) *verdict.Verdict {
-	found, isSure := hosts(errorIn(text, accessDenied))
-	if len(found) != 1 || !isSure {
+	answer := errorIn(text, accessDenied)
+	found, isSure := hosts(answer)
+	if len(found) != 1 || !isSure || survived.MatchString(answer) || !isLastDenied(text) {
 		return nil
 	}
 	service := existing(c.services(found[0]))
@@ -27,10 +37,13 @@ func unauthorized(c *client, text string) *verdict.Verdict {
 	if _, ok := podsOf(c, service.ID); !ok {
 		return nil
 	}
+	if mesh.CanRedirect(c.Subject, service.ID) {
+		return nil
+	}
 	by := mesh.Denying(c.Subject, &c.pod, readyPods(c, service))
 	end := subject.LastEnd(c.Subject)
-	if by == nil || !end.IsZero() && by.Object.Created().After(end) {
-		return nil // The policy did not exist yet when the container ended.
+	if by == nil || !end.IsZero() && (by.Object.Created().After(end) || by.Object.ManagedTime().After(end)) {
+		return nil // The policy did not exist yet, or was different, when the container ended.
 	}
 	subject.Follow(c.Subject, by)
 	c.AddSource(service.Resource, service.ID.Namespace())
@@ -38,4 +51,15 @@ func unauthorized(c *client, text string) *verdict.Verdict {
 	account := cmp.Or(c.pod.Spec.ServiceAccountName, "default")
 	return c.ExplainBy(by, c.Own.Severity, c.Own.Reason, subject.Sentences(c.Own.Sentence, c.Name(by)+
 		" does not permit requests of service account "+account+" to "+c.Name(service)))
+}
+
+// isLastDenied reports whether the last error in a text is the answer of Istio's proxy.
+func isLastDenied(text string) bool {
+	at := accessDenied.FindAllStringIndex(text, -1)
+	if len(at) == 0 {
+		return false
+	}
+	rest := text[at[len(at)-1][0]:]
+	return lastDenied.MatchString(rest) && !noConnection.MatchString(rest) && !noDNS.MatchString(rest) &&
+		!hostPattern.MatchString(rest)
 }

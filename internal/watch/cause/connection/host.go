@@ -63,9 +63,12 @@ func hosts(text string) (found []string, isSure bool) {
 	if found = hostsIn(sureHost, text); len(found) > 0 {
 		return found, true
 	}
-	return slices.DeleteFunc(hostsIn(likelyHost, text), func(host string) bool {
-		return slices.Contains([]string{"connect", "server", "host", "port", "database"}, host)
-	}), false
+	return slices.DeleteFunc(hostsIn(likelyHost, text), isNoHost), false
+}
+
+// isNoHost reports whether a word is at the place of a host name in usual errors.
+func isNoHost(word string) bool {
+	return slices.Contains([]string{"connect", "server", "host", "port", "database"}, word)
 }
 
 // FailedHosts returns the host names in the last connection error of a text, or else in its last 5xx error. It returns

@@ -111,9 +111,9 @@ func authorizationPolicies(s *subject.Subject, namespace string) (found []applie
 			hasTarget := policy.content.Spec.TargetRef != nil || len(policy.content.Spec.TargetRefs) > 0
 			switch {
 			case policy.content.Metadata.Annotations["istio.io/dry-run"] == "true":
-			case hasTarget && from == namespace:
+			case hasTarget:
 				return nil, false
-			case !hasTarget:
+			default:
 				found = append(found, policy)
 			}
 		}
