@@ -105,29 +105,53 @@ func missingNamespace(s *subject.Subject, binding *neighbor.Neighbor) *neighbor.
 	return &n
 }
 
-// misnamed returns the only one of the bindings whose subject is a user, and not a service account, although it has the
-// name of the account. Users, who are from another system, rarely have the name of a service account.
+// misnamed returns the only one of the bindings whose only subject is a user, and not a service account, although it has
+// the name of the account. Users, who are from another system, rarely have the name of a service account. A name without
+// a namespace counts only in the namespace of the account. The result is nil if another binding is for the user or for a
+// group with which Kubernetes identifies the account.
 func (r *request) misnamed(bindings []neighbor.Neighbor) (n *neighbor.Neighbor, detail string) {
 	namespace, name := r.account.Namespace(), r.account.Name()
-	if name == "default" {
+	if name == "default" || name == "admin" {
 		return nil, ""
 	}
-	names := []string{name, namespace + ":" + name, namespace + "/" + name, "system:serviceaccount:" + name}
+	qualified := []string{namespace + ":" + name, namespace + "/" + name}
+	local := []string{name, "system:serviceaccount:" + name}
 	for at := range bindings {
-		text, _ := bindings[at].Object.JSON()
-		if !bytes.Contains(text, []byte(name+`"`)) || !bytes.Contains(text, []byte(`"`+rbac.UserKind+`"`)) {
-			continue // This is so for most bindings, so do not decode them.
+		binding := &bindings[at]
+		of := namedSubjects(binding, name)
+		if slices.ContainsFunc(of, r.isOwn) {
+			return nil, ""
 		}
-		for _, of := range neighbor.Decode[rbac.RoleBinding](bindings[at].Object).Subjects {
-			switch {
-			case of.Kind != rbac.UserKind || !slices.Contains(names, of.Name):
-			case n != nil:
-				return nil, ""
-			default:
-				n, detail = &bindings[at], bindings[at].String()+" is for the user "+of.Name+
-					", and not for the service account "+name
-			}
+		if len(of) != 1 || of[0].Kind != rbac.UserKind || !slices.Contains(qualified, of[0].Name) &&
+			(binding.ID.Namespace() != namespace || !slices.Contains(local, of[0].Name)) {
+			continue
 		}
+		if n != nil || r.isChanged(binding) {
+			return nil, ""
+		}
+		n, detail = binding, binding.String()+" is for the user "+of[0].Name+", and not for the service account "+name
 	}
 	return n, detail
+}
+
+// namedSubjects returns the subjects of a binding, if it possibly contains a user with a name, or a group of service
+// accounts. It returns none for the bindings of Kubernetes itself, which permit each account only to read its own
+// permissions and the description of the API.
+func namedSubjects(binding *neighbor.Neighbor, name string) []rbac.Subject {
+	text, _ := binding.Object.JSON()
+	isPossible := bytes.Contains(text, []byte(name+`"`)) || bytes.Contains(text, []byte(`"system:serviceaccounts`)) ||
+		bytes.Contains(text, []byte(`"system:authenticated"`))
+	if !isPossible || strings.HasPrefix(binding.ID.Name(), "system:") {
+		return nil // This is so for most bindings, so do not decode them.
+	}
+	return neighbor.Decode[rbac.RoleBinding](binding.Object).Subjects
+}
+
+// isOwn reports whether a subject is the user or a group with which Kubernetes identifies the account.
+func (r *request) isOwn(of rbac.Subject) bool {
+	namespace := r.account.Namespace()
+	return of.Kind == rbac.UserKind && of.Name == "system:serviceaccount:"+namespace+":"+r.account.Name() ||
+		of.Kind == rbac.GroupKind && slices.Contains([]string{
+			"system:serviceaccounts:" + namespace, "system:serviceaccounts", "system:authenticated",
+		}, of.Name)
 }

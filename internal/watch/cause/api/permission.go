@@ -99,8 +99,13 @@ func (r *request) isKnown(binding *neighbor.Neighbor) bool {
 	return binding.Object != nil && (r.before.IsZero() || !binding.Object.Created().After(r.before))
 }
 
+// isChanged reports whether a binding was possibly changed after the request.
+func (r *request) isChanged(binding *neighbor.Neighbor) bool {
+	return !r.before.IsZero() && binding.Object.ManagedTime().After(r.before)
+}
+
 // insufficient returns the role or the binding that should permit the request, but does not, and a sentence about it.
-// It returns nil if there are several, or none.
+// It returns nil if there are several, or none, or if a binding of the account was changed after the request.
 func (r *request) insufficient() (n *neighbor.Neighbor, detail string) {
 	users := r.Users(r.account, maxBindings)
 	if len(users) == maxBindings {
@@ -117,6 +122,8 @@ func (r *request) insufficient() (n *neighbor.Neighbor, detail string) {
 		binding := r.Find(id)
 		switch {
 		case !isCluster && id.Kind != bindingKinds[0] || !r.isKnown(&binding):
+		case r.isChanged(&binding):
+			return nil, ""
 		case isCluster || id.Namespace() == r.namespace:
 			roles, using = append(roles, roleOf(r.Subject, id)...), append(using, binding)
 		case slices.ContainsFunc(roleOf(r.Subject, id), isClusterRole): // A Role never permits such a request.
