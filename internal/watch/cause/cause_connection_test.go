@@ -61,6 +61,7 @@ func TestAccessDeniedByUnknownObjects(t *testing.T) {
 // The name of a host near an address is not used if the address is possibly that of an unknown Service.
 func TestHostWithAddressOfUnknownService(t *testing.T) {
 	c, _ := load(t, "testdata/pod-host-with-address.yaml")
+	c.evaluate(t)
 	id := graph.NewID(graph.Kind{Kind: "Pod"}, "shop", "in-settings")
 	if v := cause.Of(partlyKnown{c, "Service"}, c.Find(id)); v != nil {
 		t.Errorf("got %s", describe(*v))
@@ -135,5 +136,21 @@ func TestPodFollowsObjectsOfItsExplanation(t *testing.T) {
 				t.Errorf("got followed objects %v, want %v", f.followed, test.want)
 			}
 		})
+	}
+}
+
+// A problem is evaluated again after a change of one of several webhooks with the same match condition: another one is
+// then possibly the only one.
+func TestMatchConditionFollowsAllWebhooks(t *testing.T) {
+	c, _ := load(t, "testdata/webhook-match-condition.yaml")
+	f := &following{cluster: c}
+	cause.Of(f, c.Find(graph.NewID(graph.Kind{Group: "apps", Kind: "ReplicaSet"}, "shop", "two")))
+	for kind, name := range map[string]string{
+		"MutatingWebhookConfiguration": "two-a", "ValidatingWebhookConfiguration": "two-b",
+	} {
+		id := graph.NewID(graph.Kind{Group: "admissionregistration.k8s.io", Kind: kind}, "", name)
+		if !slices.Contains(f.followed, id) {
+			t.Errorf("got followed objects %v, want %v", f.followed, id)
+		}
 	}
 }

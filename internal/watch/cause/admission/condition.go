@@ -29,7 +29,7 @@ func conditionFailure(s *subject.Subject, text string) *verdict.Verdict {
 		return nil
 	}
 	var by *neighbor.Neighbor
-	name := ""
+	name, isOnly := "", false
 	for _, kind := range []string{"MutatingWebhookConfiguration", "ValidatingWebhookConfiguration"} {
 		of := graph.Kind{Group: registrationGroup, Kind: kind}
 		all := s.All(of, "", neighbor.Limit)
@@ -38,19 +38,17 @@ func conditionFailure(s *subject.Subject, text string) *verdict.Verdict {
 		}
 		for n := range all {
 			condition := conditionWith(&all[n], found[1])
-			switch {
-			case condition == "":
-			case by != nil:
-				return nil
-			default:
-				by, name = &all[n], condition
+			if condition == "" {
+				continue
 			}
+			subject.Follow(s, &all[n]) // Without this configuration, another one can be the only one.
+			isOnly = by == nil
+			by, name = &all[n], condition
 		}
 	}
-	if by == nil {
-		return nil // The configuration was changed or deleted after the failure.
+	if !isOnly {
+		return nil // Several, or none: the configuration was changed or deleted after the failure.
 	}
-	subject.Follow(s, by)
 	detail, _, _ := strings.Cut(found[2], ", expression '")
 	return s.ExplainBy(by, verdict.Failed, "MatchConditionFailed", fmt.Sprintf(
 		"The match condition %s of %s cannot be evaluated, so the API server rejects matching objects: %s",
