@@ -57,6 +57,7 @@ func rejectedClaim(s *subject.Subject, volume string, claim *neighbor.Neighbor) 
 	}
 	s.AddSource(subject.EventsRef, last.Namespace)
 	if v := admission.Failure(s, last.Message); v != nil {
+		v.Sentence = subject.Sentences("The claim of volume "+volume+" cannot be created", v.Sentence)
 		return v
 	}
 	return s.Explain(s.Own.Severity, s.Own.Reason, subject.Sentences(s.Own.Sentence, last.Message), nil)
