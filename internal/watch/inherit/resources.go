@@ -207,7 +207,7 @@ func (e *Engine) dependsOnText(id graph.ID) []graph.ID {
 	case "Deployment", "StatefulSet", "ReplicationController", "Rollout": // Scaled to zero.
 		return e.results.ProblemsIn(id.Namespace(), "NoPods", "ScaledToZero")
 	// Which requests of pods a server accepts.
-	case "FlowSchema", "PriorityLevelConfiguration", "PeerAuthentication", "AuthorizationPolicy":
+	case "FlowSchema", "PriorityLevelConfiguration", "PeerAuthentication", "AuthorizationPolicy", "VirtualService":
 		return append(e.results.ProblemsOf(graph.Kind{Kind: "Pod"}), e.mentions.Users(id)...)
 	}
 	if strings.HasSuffix(id.Kind.Kind, "NetworkPolicy") { // The rules, which can prevent connections of pods.

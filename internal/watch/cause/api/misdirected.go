@@ -105,10 +105,10 @@ func missingNamespace(s *subject.Subject, binding *neighbor.Neighbor) *neighbor.
 	return &n
 }
 
-// misnamed returns the only one of the bindings whose only subject is a user, and not a service account, although it has
-// the name of the account. Users, who are from another system, rarely have the name of a service account. A name without
-// a namespace counts only in the namespace of the account. The result is nil if another binding is for the user or for a
-// group with which Kubernetes identifies the account.
+// misnamed returns the only one of the bindings whose only subject is a user, and not a service account, although it
+// has the name of the account. Users, who are from another system, rarely have the name of a service account. A name
+// without a namespace counts only in the namespace of the account. The result is nil if another binding is for the user
+// or for a group with which Kubernetes identifies the account.
 func (r *request) misnamed(bindings []neighbor.Neighbor) (n *neighbor.Neighbor, detail string) {
 	namespace, name := r.account.Namespace(), r.account.Name()
 	if name == "default" || name == "admin" {

@@ -19,8 +19,8 @@ var (
 		`(\W.{0,80}?)\b` + ipAddress + `\b` +
 		`|\b` + ipAddress + `(\W.{0,80}?)\([Hh]ost(?:name)?(?:[=:] ?| )` + Quote + hostName)
 	// otherField matches the start of another field or another line of a log.
-	otherField = regexp.MustCompile(`\b(?:TRACE|DEBUG|INFO|WARN(?:ING)?|ERROR|FATAL|PANIC)\b|(?i)\b(?:level|lvl|severity|` +
-		`msg|message|time|ts|logger|caller|error|err|host|hostname)["']?=|` +
+	otherField = regexp.MustCompile(`\b(?:TRACE|DEBUG|INFO|WARN(?:ING)?|ERROR|FATAL|PANIC)\b|(?i)\b(?:level|lvl|` +
+		`severity|msg|message|time|ts|logger|caller|error|err|host|hostname)["']?=|` +
 		`\b(?:trace|debug|info|warn(?:ing)?|error|err|fatal|panic|message|msg|host|hostname)["'\]]*: |` +
 		`\[(?:trace|debug|info|warn|error|fatal)`)
 )

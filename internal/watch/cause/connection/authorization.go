@@ -18,8 +18,8 @@ var lastDenied = regexp.MustCompile(`\bRBAC: access denied\b(?:[\s"'()\[\]{}.,;\
 	`\b(?:status|code)(?:_?code)?["']?[:= ]+["']?\d{1,3}\b|\b403\b)*(?:$|\b(?:at [\w.$<>/]+ ?[(:]|goroutine \d|File "))`)
 
 // survived matches words about an error because of which a program does not end.
-var survived = regexp.MustCompile(`(?i)\b(?:warn(?:ing)?|using|cached?|ignor(?:e|ed|ing)|skip(?:ped|ping)?|` +
-	`fall(?:ing|s)? ?back|continu(?:e|ing)|optional)\b`)
+var survived = regexp.MustCompile(`(?i)\b(?:warn(?:ing)?|using|cached?|ignored?|ignoring|skip(?:ped|ping)?|` +
+	`fall(?:ing|s)? ?back|continue|continuing|optional)\b`)
 
 // unauthorized explains a pod by the AuthorizationPolicy because of which all ready pods of a Service deny its
 // requests. The host of the Service must be the only host in the text.

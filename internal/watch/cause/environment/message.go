@@ -16,7 +16,7 @@ const (
 	// needed matches words which state that the variables whose names follow are missing.
 	needed = `\b(?i:missing|require[sd]?|specify|define|declare|provide|needs?|(?:must|please) set(?: the)?)`
 	// variables matches words between these words and the names.
-	variables = `(?i:(?: the| an?| required| mandatory| following)* env(?:ironment)? ?(?:variables?|vars?)(?:\(s\))?)`
+	variables = `(?i:(?: the| an?| required| mandatory| following)* (?:environment|env) ?(?:variables?|vars?)(?:\(s\))?)`
 	// ended matches the end of a sentence.
 	ended = closed + `(?:[.;!]?$|[.;!] )`
 	// verb matches words which state that the variable before them is missing, and verbs those about several variables.
@@ -34,15 +34,16 @@ const (
 var harmless = regexp.MustCompile(`(?i)\b(?:warn(?:ing)?|info|debug|notice|trace|deprecated|optional|either|` +
 	`vault|path|column|relation|header|` +
 	`skip(?:ped|ping)?|ignored|ignoring|disabled|disabling|continue|continuing|` +
-	`using (?:the |a )?default|defaulting|defaults? to|fall(?:ing|s)? ?back|not (?:require[sd]?|need(?:ed)?)|no longer)\b|` +
-	`n't (?:require|need)|\b(?:usage|flags|options):|(?:^|\s)--[a-z]|(?-i:[A-Z]["'` + "`" + `]? or )`)
+	`using (?:the |a )?default|defaulting|defaults? to|fall(?:ing|s)? ?back|not (?:require[sd]?|need(?:ed)?)|` +
+	`no longer)\b|n't (?:require|need)|\b(?:usage|flags|options):|(?:^|\s)--[a-z]|(?-i:[A-Z]["'` + "`" + `]? or )`)
 
 // ofPython matches what the message of a KeyError contains if the dictionary is the environment.
 var ofPython = regexp.MustCompile(`\bos\.environ\b|<frozen os>|/os\.py\b`)
 
 // ofSettings matches the message of a library for Python that reads settings from the environment. It writes the names
 // of variables in lower case. The group captures the lines about the settings.
-var ofSettings = regexp.MustCompile(`\bvalidation errors? for \w*(?:Settings|Config|Env)\w*\n((?:\w+\n(?:[ \t]+.*\n?)+)+)$`)
+var ofSettings = regexp.MustCompile(`\bvalidation errors? for \w*(?:Settings|Config|Env)\w*\n` +
+	`((?:\w+\n(?:[ \t]+.*\n?)+)+)$`)
 
 // missingField matches the name of a missing variable in this message.
 var missingField = regexp.MustCompile(`(?m)^(\w+)\n[ \t]+Field required\b`)
@@ -108,9 +109,9 @@ func (of lastWords) lacks(name string) bool {
 	isMatch := func(pattern string) bool { return regexp.MustCompile(pattern).MatchString(of.line) }
 	return isMatch(needed+variables+`:? (?:`+other+`)*`+open+quoted+closed+`(?:[,.;:!]? |[,.;!]?$)`) ||
 		isMatch(needed+`:? `+open+quoted+ended) ||
-		isMatch(`\b[Cc]ould not resolve placeholder `+open+quoted+`["':]`) ||
+		isMatch(`\b(?i:could) not resolve placeholder `+open+quoted+`["':]`) ||
 		of.isPython && isMatch(`\bKeyError: ["']`+quoted+`["']$`) ||
-		isMatch(`(?:^|[^\w./-])`+quoted+closed+`(?: (?i:env(?:ironment)? )?(?i:variable|var))?:? (?i:`+verb+`)`) ||
+		isMatch(`(?:^|[^\w./-])`+quoted+closed+`(?: (?i:(?:(?:environment|env) )?(?:variable|var)))?:? (?i:`+verb+`)`) ||
 		isMatch(`(?:^|[^\w./-])`+quoted+`: (?:unbound variable|parameter (?:null or )?not set)\b`) ||
 		isMatch(`(?:^|[^\w./-])`+quoted+closed+`(?:, ?`+open+`[A-Z][A-Z0-9_]*`+closed+`)*,? and `+
 			open+`[A-Z][A-Z0-9_]*`+closed+` (?i:`+verbs+`)`)
