@@ -15,7 +15,11 @@ var accessDenied = regexp.MustCompile(`\bRBAC: access denied\b`)
 // lastDenied matches this answer at the end of a text, or before a status or a stack trace. The program possibly ended
 // because of another error that follows.
 var lastDenied = regexp.MustCompile(`\bRBAC: access denied\b(?:[\s"'()\[\]{}.,;\\` + "`" + `]|` +
-	`\b(?:status|code)(?:_?code)?["']?[:= ]+["']?\d{1,3}\b|\b403\b)*(?:$|\b(?:at [\w.$<>/]+ ?[(:]|goroutine \d|File "))`)
+	`\b(?:status|code)(?:_?code)?["']?[:= ]+["']?\d{1,3}\b|\b403\b)*` +
+	`(?:$|\b(?:at (?:async )?[\w.$<>/]+ ?\(?[^() ]*:\d|goroutine \d+ \[))`)
+
+// furtherError matches the start of another error after a stack trace.
+var furtherError = regexp.MustCompile(`(?:Error|Exception|Caused by|\b(?:error|panic|fatal))\b[^ ]*: `)
 
 // survived matches words about an error because of which a program does not end.
 var survived = regexp.MustCompile(`(?i)\b(?:warn(?:ing)?|using|cached?|ignored?|ignoring|skip(?:ped|ping)?|` +
@@ -60,6 +64,6 @@ func isLastDenied(text string) bool {
 		return false
 	}
 	rest := text[at[len(at)-1][0]:]
-	return lastDenied.MatchString(rest) && !noConnection.MatchString(rest) && !noDNS.MatchString(rest) &&
-		!hostPattern.MatchString(rest)
+	return lastDenied.MatchString(rest) && !furtherError.MatchString(rest) && !noConnection.MatchString(rest) &&
+		!noDNS.MatchString(rest) && !hostPattern.MatchString(rest)
 }
