@@ -44,8 +44,7 @@ func TestMutualTLSOfUnknownObjects(t *testing.T) {
 	}
 }
 
-// A policy that does not permit a client is not reported if another policy, or a pod without a proxy, is possibly
-// unknown.
+// A policy that does not permit a client is not reported unless all pods, policies and VirtualServices are known.
 func TestAccessDeniedByUnknownObjects(t *testing.T) {
 	for _, kind := range []string{"Pod", "AuthorizationPolicy", "VirtualService"} {
 		t.Run(kind, func(t *testing.T) {

@@ -41,7 +41,8 @@ func conditionFailure(s *subject.Subject, text string) *verdict.Verdict {
 			if condition == "" {
 				continue
 			}
-			subject.Follow(s, &all[n]) // Without this configuration, another one can be the only one.
+			// If this configuration changes, another one can become the only one with the expression.
+			subject.Follow(s, &all[n])
 			isOnly = by == nil
 			by, name = &all[n], condition
 		}
@@ -51,11 +52,12 @@ func conditionFailure(s *subject.Subject, text string) *verdict.Verdict {
 	}
 	detail, _, _ := strings.Cut(found[2], ", expression '")
 	return s.ExplainBy(by, verdict.Failed, "MatchConditionFailed", fmt.Sprintf(
-		"The match condition %s of %s cannot be evaluated, so the API server rejects matching objects: %s",
+		"The API server rejects requests because it cannot evaluate the match condition %s of %s: %s",
 		name, by, message.Line(detail, maxDetail)))
 }
 
-// conditionWith returns the name of the first match condition with an expression in a configuration of webhooks, or "".
+// conditionWith returns the name of the first match condition with the given expression in a configuration of webhooks,
+// or "". It ignores webhooks with the failure policy Ignore.
 func conditionWith(configuration *neighbor.Neighbor, expression string) (name string) {
 	text, _ := configuration.Object.JSON()
 	if !bytes.Contains(text, []byte(`"matchConditions"`)) {

@@ -105,10 +105,10 @@ func missingNamespace(s *subject.Subject, binding *neighbor.Neighbor) *neighbor.
 	return &n
 }
 
-// misnamed returns the only one of the bindings whose only subject is a user, and not a service account, although it
-// has the name of the account. Users, who are from another system, rarely have the name of a service account. A name
-// without a namespace counts only in the namespace of the account. The result is nil if another binding is for the user
-// or for a group with which Kubernetes identifies the account.
+// misnamed returns the only one of the bindings whose only subject is a user with the name of the account. The service
+// account was probably meant: users are from another system, and rarely have such a name. A name without a namespace
+// counts only in the namespace of the account. The result is nil if another binding already applies to the account:
+// its subject is the user or a group with which Kubernetes identifies the account.
 func (r *request) misnamed(bindings []neighbor.Neighbor) (n *neighbor.Neighbor, detail string) {
 	namespace, name := r.account.Namespace(), r.account.Name()
 	if name == "default" || name == "admin" {
@@ -134,9 +134,9 @@ func (r *request) misnamed(bindings []neighbor.Neighbor) (n *neighbor.Neighbor, 
 	return n, detail
 }
 
-// namedSubjects returns the subjects of a binding, if it possibly contains a user with a name, or a group of service
-// accounts. It returns none for the bindings of Kubernetes itself, which permit each account only to read its own
-// permissions and the description of the API.
+// namedSubjects returns the subjects of a binding if they possibly include a user with the given name, or a group of
+// service accounts. It returns none for the bindings of Kubernetes itself, which permit each account only to read its
+// own permissions and the description of the API.
 func namedSubjects(binding *neighbor.Neighbor, name string) []rbac.Subject {
 	text, _ := binding.Object.JSON()
 	isPossible := bytes.Contains(text, []byte(name+`"`)) || bytes.Contains(text, []byte(`"system:serviceaccounts`)) ||

@@ -94,14 +94,14 @@ type request struct {
 	before    time.Time // The latest possible time of the request. Zero if it is not known.
 }
 
-// isKnown reports whether a binding exists, and is older than the request.
-func (r *request) isKnown(binding *neighbor.Neighbor) bool {
-	return binding.Object != nil && (r.before.IsZero() || !binding.Object.Created().After(r.before))
+// isKnown reports whether a binding or a role exists, and is older than the request.
+func (r *request) isKnown(n *neighbor.Neighbor) bool {
+	return n.Object != nil && (r.before.IsZero() || !n.Object.Created().After(r.before))
 }
 
-// isChanged reports whether a binding was possibly changed after the request.
-func (r *request) isChanged(binding *neighbor.Neighbor) bool {
-	return !r.before.IsZero() && binding.Object.ManagedTime().After(r.before)
+// isChanged reports whether a binding or a role was possibly changed after the request.
+func (r *request) isChanged(n *neighbor.Neighbor) bool {
+	return !r.before.IsZero() && n.Object.ManagedTime().After(r.before)
 }
 
 // insufficient returns the role or the binding that should permit the request, but does not, and a sentence about it.
@@ -112,9 +112,7 @@ func (r *request) insufficient() (n *neighbor.Neighbor, detail string) {
 		return nil, ""
 	}
 	bindings := r.bindings()
-	if n, detail = r.misdirected(bindings); n != nil {
-		return n, detail
-	}
+	lost, lostDetail := r.misdirected(bindings)
 	var roles []neighbor.Neighbor        // The roles that apply to the request.
 	var using, bound []neighbor.Neighbor // Bindings that apply; RoleBindings in other namespaces to ClusterRoles.
 	for _, id := range users {
@@ -130,10 +128,15 @@ func (r *request) insufficient() (n *neighbor.Neighbor, detail string) {
 			bound = append(bound, binding)
 		}
 	}
-	if len(roles) == 0 {
+	switch {
+	case lost != nil && len(roles) > 0:
+		return nil, ""
+	case lost != nil:
+		return lost, lostDetail
+	case len(roles) == 0:
 		return r.unbound(bindings, bound)
 	}
-	if role := only(roles); role != nil && role.Object != nil {
+	if role := only(roles); role != nil && r.isKnown(role) && !r.isChanged(role) {
 		for _, binding := range using {
 			r.AddSource(binding.Resource, binding.ID.Namespace())
 		}

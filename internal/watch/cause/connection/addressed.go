@@ -4,9 +4,9 @@ import (
 	"net/netip"
 	"regexp"
 	"slices"
+	"strings"
 )
 
-// ipAddress is the pattern of an IPv4 address.
 const ipAddress = `\d+\.\d+\.\d+\.\d+`
 
 var (
@@ -26,22 +26,28 @@ var (
 )
 
 // addressed returns the name of the host in an error that otherwise contains only its address. found contains the hosts
-// that are already known. The result is empty if the error contains several names or addresses, or if the address is
-// possibly that of a Service. A Service can have another address now, because it was created again.
+// that are already known. The name helps if the address is out of date, because the Service was created again. The
+// result is empty if the error contains several names or addresses, or if a Service possibly has the address now.
 func addressed(c *client, found []string, text string) []string {
-	names := hostsIn(addressedHost, text)
-	for _, in := range settingsHost.FindAllStringSubmatch(text, maxHosts) {
-		if name := in[1] + in[4]; !otherField.MatchString(in[2]+in[3]) && !slices.Contains(names, name) {
-			names = append(names, name)
+	var names []string
+	add := func(match, name, between string) {
+		if (len(found) == 0 || strings.Contains(match, found[0])) && !otherField.MatchString(between) {
+			names = append(names, name) // Not the name of another address.
 		}
 	}
-	names = slices.DeleteFunc(names, func(name string) bool { return isAddress(name) || isNoHost(name) })
+	for _, in := range addressedHost.FindAllStringSubmatch(text, maxHosts) {
+		add(in[0], in[1]+in[2], "")
+	}
+	for _, in := range settingsHost.FindAllStringSubmatch(text, maxHosts) {
+		add(in[0], in[1]+in[4], in[2]+in[3])
+	}
+	names = slices.DeleteFunc(slices.Compact(names), func(name string) bool { return isAddress(name) || isNoHost(name) })
 	isKnown := func(host string) bool {
 		address, err := netip.ParseAddr(host)
 		return err != nil || isInside(c, address)
 	}
-	if len(names) != 1 || len(found) > 1 || slices.ContainsFunc(found, isKnown) {
-		return nil
+	if len(names) == 1 && len(found) <= 1 && !slices.ContainsFunc(found, isKnown) {
+		return names
 	}
-	return names
+	return nil
 }

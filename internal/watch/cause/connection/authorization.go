@@ -12,8 +12,8 @@ import (
 // accessDenied matches the answer of Istio's proxy to a request that the policies do not permit.
 var accessDenied = regexp.MustCompile(`\bRBAC: access denied\b`)
 
-// lastDenied matches this answer at the end of a text, or before a status or a stack trace. The program possibly ended
-// because of another error that follows.
+// lastDenied matches this answer at the end of a text, or before nothing but a status or a stack trace. If another
+// error follows the answer, the program possibly ended because of that error.
 var lastDenied = regexp.MustCompile(`\bRBAC: access denied\b(?:[\s"'()\[\]{}.,;\\` + "`" + `]|` +
 	`\b(?:status|code)(?:_?code)?["']?[:= ]+["']?\d{1,3}\b|\b403\b)*` +
 	`(?:$|\b(?:at (?:async )?[\w.$<>/]+ ?\(?[^() ]*:\d|goroutine \d+ \[))`)
@@ -21,7 +21,7 @@ var lastDenied = regexp.MustCompile(`\bRBAC: access denied\b(?:[\s"'()\[\]{}.,;\
 // furtherError matches the start of another error after a stack trace.
 var furtherError = regexp.MustCompile(`(?:Error|Exception|Caused by|\b(?:error|panic|fatal))\b[^ ]*: `)
 
-// survived matches words about an error because of which a program does not end.
+// survived matches words which show that the program continued after an error, such as "using cached" and "skipped".
 var survived = regexp.MustCompile(`(?i)\b(?:warn(?:ing)?|using|cached?|ignored?|ignoring|skip(?:ped|ping)?|` +
 	`fall(?:ing|s)? ?back|continue|continuing|optional)\b`)
 

@@ -66,7 +66,7 @@ func hosts(text string) (found []string, isSure bool) {
 	return slices.DeleteFunc(hostsIn(likelyHost, text), isNoHost), false
 }
 
-// isNoHost reports whether a word is at the place of a host name in usual errors.
+// isNoHost reports whether a word is not the name of a host, although it is at the place of one in common errors.
 func isNoHost(word string) bool {
 	return slices.Contains([]string{"connect", "server", "host", "port", "database"}, word)
 }

@@ -78,7 +78,7 @@ func isEnvironment(s *subject.Subject, p *corev1.Pod, id graph.ID) bool {
 	})
 }
 
-// reported returns the containers about which the sentence of the pod's own verdict is.
+// reported returns the containers that the sentence of the pod's own verdict describes.
 func reported(s *subject.Subject, p *corev1.Pod) []corev1.Container {
 	sentence := strings.ToLower(s.Own.Sentence) // It can start with "Container".
 	all := slices.Concat(p.Spec.InitContainers, p.Spec.Containers)

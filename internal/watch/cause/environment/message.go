@@ -29,8 +29,8 @@ const (
 		`non-?empty)\b|(?:must not|cannot|can't) be (?:empty|blank|null|nil|None)\b`
 )
 
-// harmless matches a line that is about something which does not end the program, or about something else than
-// environment variables. It also matches the description of a program's options.
+// harmless matches a line about something other than environment variables, or about something that does not end the
+// program. It also matches the description of a program's options.
 var harmless = regexp.MustCompile(`(?i)\b(?:warn(?:ing)?|info|debug|notice|trace|deprecated|optional|either|` +
 	`vault|path|column|relation|header|` +
 	`skip(?:ped|ping)?|ignored|ignoring|disabled|disabling|continue|continuing|` +
@@ -50,22 +50,23 @@ var missingField = regexp.MustCompile(`(?m)^(\w+)\n[ \t]+Field required\b`)
 
 // trailer matches a line after the error that ends a program: a part of a stack trace, or a message of another program
 // that runs the program.
-var trailer = regexp.MustCompile(`^(?:at |from |File "|goroutine \d|created by |exit status \d|` +
-	`[\w./*()\[\]-]+\(.*\)$|Node\.js v\d|Stack trace:|#\d+ |thrown in |npm (?:ERR!|error)|error Command failed|` +
-	`info Visit |note: run with|\.\.\. \d+ more|\W*$)`)
+var trailer = regexp.MustCompile(`^(?:at (?:async |\S+(?: \(|$|:\d))|from |File "|goroutine \d|created by |` +
+	`exit status \d|[\w./*()\[\]-]+\((?:[0-9a-fx?{}, ]|\.\.\.)*\)$|Node\.js v\d|Stack trace:|#\d+ |thrown in |` +
+	`npm (?:ERR!|error)|error Command failed|info Visit |note: run with|\.\.\. \d+ more|\W*$)`)
 
-// signaled is the first exit code of a container that ended because of a signal. maxCode is a code of some programs.
+// signaled is the lowest exit code of a container that was ended by a signal. Some programs end with the code maxCode
+// because of an error of their own.
 const signaled, maxCode = 128, 255
 
 // lastWords is the error with which a container ended.
 type lastWords struct {
 	line     string   // Without stack traces.
 	fields   []string // The missing variables according to a library for Python.
-	isPython bool     // Whether the stack trace contains the environment.
+	isPython bool     // Whether the message refers to os.environ, Python's environment.
 }
 
 // lastError returns the error with which a container ended. It is empty if the container did not end because of an
-// error of its own, or if the error is about something else than environment variables.
+// error of its own, or if the error is about something other than environment variables.
 func lastError(p *corev1.Pod, container string) (of lastWords) {
 	end := endOf(p, container)
 	if end == nil || end.Reason == "OOMKilled" || end.Signal != 0 || end.ExitCode == 0 ||
@@ -117,7 +118,7 @@ func (of lastWords) lacks(name string) bool {
 			open+`[A-Z][A-Z0-9_]*`+closed+` (?i:`+verbs+`)`)
 }
 
-// anyName matches a name in an error that can be one of an environment variable.
+// anyName matches a word in an error that can be the name of an environment variable.
 var anyName = regexp.MustCompile(`\b[A-Z][A-Z0-9_]+\b`)
 
 // names returns the variables that are missing according to the error.

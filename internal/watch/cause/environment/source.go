@@ -50,8 +50,9 @@ func withoutSource(s *subject.Subject, p *corev1.Pod) *verdict.Verdict {
 	return s.Explain(s.Own.Severity, s.Own.Reason, cause.Sentence, cause)
 }
 
-// hasOtherSource reports whether a container also lacks a variable that is possibly from all keys of another optional
-// object, because the pod does not set this variable itself. all contains the variables from optional objects.
+// hasOtherSource reports whether the error also names a variable that the pod does not set itself, but that is possibly
+// a key of another optional object in envFrom, which is missing or not known. all contains the variables from optional
+// objects.
 func hasOtherSource(s *subject.Subject, c *corev1.Container, all []variable, of lastWords) bool {
 	isOther := slices.ContainsFunc(of.names(), func(name string) bool {
 		return !slices.ContainsFunc(all, func(v variable) bool { return strings.EqualFold(v.name, name) }) &&
@@ -93,7 +94,7 @@ var upperCase = regexp.MustCompile(`\b[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+\b`)
 // maxNames limits how many names in a line are tried.
 const maxNames = 10
 
-// keysOfSource returns the variables in a line that a container can only get from all keys of an optional object,
+// keysOfSource returns the variables in a line that a container can only get from an optional object in envFrom,
 // because the pod has no other setting for the environment of the container.
 func keysOfSource(c *corev1.Container, line string) (found []variable) {
 	isSetting := func(e corev1.EnvVar) bool {
@@ -115,7 +116,8 @@ func keysOfSource(c *corev1.Container, line string) (found []variable) {
 	return found
 }
 
-// optionalSource returns the kind and the name of the object with all keys, or "" if it is not optional.
+// optionalSource returns the kind and the name of the object in an entry of envFrom, or "" if the reference is not
+// optional.
 func optionalSource(from *corev1.EnvFromSource) (kind, object string) {
 	if ref := from.SecretRef; ref != nil && ptr.Deref(ref.Optional, false) {
 		return "Secret", ref.Name

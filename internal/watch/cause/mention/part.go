@@ -36,10 +36,10 @@ func missingUseOfUsed(s *subject.Subject, text string) *verdict.Verdict {
 	return s.Explain(verdict.Degraded, s.Own.Reason, sentence, cause)
 }
 
-// usesOfUsed returns the objects for which include returns true, and to which other objects refer that the subject
-// uses. It also returns one of these other objects. It omits optional references, and those without a known namespace.
-// If there are possibly more, it returns none, and isComplete is false: the list is too long, or a used object is not
-// known.
+// usesOfUsed returns the indirect references of the subject for which include returns true: the objects to which an
+// object that the subject uses refers. It also returns one of the objects that refer to them. It omits optional
+// references, and those without a known namespace. If there are possibly more, it returns none, and isComplete is
+// false: the list is too long, or a used object is not known.
 func usesOfUsed(s *subject.Subject, include func(graph.ID) bool) (
 	parts []neighbor.Neighbor, by neighbor.Neighbor, isComplete bool,
 ) {
@@ -99,8 +99,8 @@ func canMean(text string, id graph.ID) bool {
 	return !hasNamespace || namesNamespace(text, id)
 }
 
-// isOfUsed reports whether a text can mean an object in another namespace than the missing object: an object of the
-// same kind and name to which another object refers that the subject uses.
+// isOfUsed reports whether a text can mean an object of the same kind and name as the missing object, but in another
+// namespace: an object to which something that the subject uses refers.
 func isOfUsed(s *subject.Subject, text string, missing *neighbor.Neighbor) bool {
 	if namesNamespace(text, missing.ID) {
 		return false

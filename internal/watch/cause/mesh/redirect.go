@@ -9,19 +9,13 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
 )
 
-// CanRedirect reports whether a VirtualService possibly sends requests of sidecars for a Service to another one. It
-// considers the namespaces of the subject and of the Service, and Istio's own.
+// CanRedirect reports whether a VirtualService possibly sends requests of sidecars for a Service to another one. A
+// VirtualService of any namespace can apply.
 func CanRedirect(s *subject.Subject, service graph.ID) bool {
 	kind := graph.Kind{Group: "networking.istio.io", Kind: "VirtualService"}
-	for _, from := range slices.Compact(slices.Sorted(slices.Values(
-		[]string{s.ID.Namespace(), service.Namespace(), istioRoot}))) {
-		all := s.All(kind, from, neighbor.Limit)
-		if len(all) == neighbor.Limit || !subject.KnowsAll(s, kind, from) ||
-			slices.ContainsFunc(all, func(n neighbor.Neighbor) bool { return isFor(&n, service.Name()) }) {
-			return true
-		}
-	}
-	return false
+	all := s.All(kind, neighbor.AnyNamespace, maxServices)
+	return len(all) == maxServices || !subject.KnowsAll(s, kind, "") ||
+		slices.ContainsFunc(all, func(n neighbor.Neighbor) bool { return isFor(&n, service.Name()) })
 }
 
 // isFor reports whether a VirtualService possibly applies to requests of sidecars for a Service with a name.

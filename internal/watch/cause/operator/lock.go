@@ -67,7 +67,8 @@ func (w *synchronization) has(of *lock) bool {
 	})
 }
 
-// needsLock reports whether the subject is a Workflow of which at least a part waits for a lock.
+// needsLock reports whether the subject is a Workflow whose status lists a lock for which it waits. The list can also
+// contain locks for which it does not wait yet, or no longer waits (see synchronization).
 func needsLock(s *subject.Subject) bool {
 	return s.ID.Kind == graph.Kind{Group: "argoproj.io", Kind: "Workflow"} &&
 		bytes.Contains(s.Text(), []byte(`"waiting":[{`))

@@ -1,6 +1,6 @@
 // Package pod explains why a pod has a problem. It tries the rules that fit the state of the pod, and returns the first
-// explanation. Its own rules are about the node, the owner, failed probes, skipped environment variables and the start
-// order of containers. Rules for other topics, such as volumes, are in the packages for these topics.
+// explanation. Its own rules are about the node, the owner, failed probes and the start order of containers. Rules for
+// other topics, such as volumes and environment variables, are in the packages for these topics.
 package pod
 
 import (

@@ -105,8 +105,8 @@ func undeclaredPort(
 }
 
 // otherProtocol reports a TCP port of a Service whose target port the pods declare only for UDP. TCP is the protocol of
-// a port without one, so a forgotten protocol is the probable mistake. A container that listens for both can declare
-// only one of them, so no Service may have the port with UDP.
+// a port without one, so a forgotten protocol is the probable mistake. The rule does not apply if a Service has the
+// port with UDP, because a container that listens for both protocols possibly declares only one of them.
 func otherProtocol(s *subject.Subject, port *corev1.ServicePort, ready []corev1.Pod) *verdict.Verdict {
 	if cmp.Or(port.Protocol, corev1.ProtocolTCP) != corev1.ProtocolTCP {
 		return nil
@@ -125,8 +125,8 @@ func otherProtocol(s *subject.Subject, port *corev1.ServicePort, ready []corev1.
 		nameOf(port), declared.container, declared.port), nil)
 }
 
-// declaredForUDP returns the declared UDP port of a pod at a target port. If a container declares the same port with
-// another protocol, or has no ports and possibly listens on it, the function returns nil.
+// declaredForUDP returns the declared UDP port of a pod at a target port. If a container possibly listens on the port
+// for TCP, or if clients can use the port of the node, the function returns nil.
 func declaredForUDP(target intstr.IntOrString, p *corev1.Pod) (found *listener) {
 	for _, c := range longRunning(p) {
 		if len(c.Ports) == 0 {
@@ -137,8 +137,8 @@ func declaredForUDP(target intstr.IntOrString, p *corev1.Pod) (found *listener) 
 			if !l.isAt(target) {
 				continue
 			}
-			if port.Protocol != corev1.ProtocolUDP {
-				return nil
+			if port.Protocol != corev1.ProtocolUDP || port.HostPort != 0 || isProbed(c, &l) {
+				return nil // A successful probe proves that the container listens for TCP.
 			}
 			found = &l
 		}

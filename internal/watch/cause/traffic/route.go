@@ -98,7 +98,8 @@ func notAccepted(s *subject.Subject) *verdict.Verdict {
 		}
 		isDenied := accepted.Reason == "NotAllowedByListeners" || accepted.Reason == "NoMatchingListenerHostname"
 		for gateway := range s.Used(subject.In("spec.parentRefs")) {
-			if gateway.Presence != neighbor.Present || gateway.ID.Name() != parent.ParentRef.Name {
+			if gateway.Presence != neighbor.Present || gateway.ID.Name() != parent.ParentRef.Name ||
+				gateway.ID.Namespace() != cmp.Or(parent.ParentRef.Namespace, s.ID.Namespace()) {
 				continue
 			}
 			if v := withoutListener(s, &gateway, &parent.ParentRef); v != nil {

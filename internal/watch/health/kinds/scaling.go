@@ -59,7 +59,7 @@ func horizontalPodAutoscaler(o object.Object, _ result.Status) result.Result {
 	case limited.Is("True") && limited.Reason == "ScaleUpLimit" && isScaleUpDisabled(o):
 		h.StartedAt, h.Promised, h.Overdue = limited.ChangedAt, limitTolerance, verdict.Degraded
 		h.OverdueReason = limited.Reason
-		h.OverdueSummary = "Scaling up is disabled (behavior.scaleUp.selectPolicy), and its metrics require more than " +
+		h.OverdueSummary = "Scaling up is disabled (behavior.scaleUp.selectPolicy), but the metrics require more than " +
 			counted(current, "replica")
 	case h.Status == result.InProgress:
 		h.Summary, h.Details = fmt.Sprintf(

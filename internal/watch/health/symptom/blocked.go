@@ -49,8 +49,8 @@ func isProgressWord(word string) bool {
 }
 
 // retrying finds an operation that does not continue because of an error. The condition Progressing is True while its
-// controller tries again, and False if only a person can solve the problem. When the condition changed does not show
-// when the error began: the condition is also True, with another reason, when the operation has ended well.
+// controller tries again, and False if only a person can solve the problem. The last transition of the condition is
+// not the start of the error: the condition is also True, with another reason, when the operation has ended well.
 func retrying(_ members, conditions []condition, isOK bool) *Symptom {
 	for n := range conditions {
 		c := &conditions[n]

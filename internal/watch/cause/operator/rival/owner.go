@@ -25,7 +25,7 @@ var ownerPattern = regexp.MustCompile("(?:\\bObject ([a-z0-9-]+)/[a-z0-9.-]+ is 
 	"([A-Z][A-Za-z]+)(?: controller)?:? [\"'`]?(?:([a-z0-9-]+)/)?([a-z0-9][a-z0-9.-]*)")
 
 // owner returns the object that owns what the subject needs, according to a sentence, or nil. If the sentence names
-// several existing objects, or an object of several kinds with the same name, owner returns nil.
+// several existing objects, or if objects of several kinds have the name, owner returns nil.
 func owner(s *subject.Subject, sentence string) *neighbor.Neighbor {
 	var found []neighbor.Neighbor
 	for _, named := range ownerPattern.FindAllStringSubmatch(sentence, maxOwners) {
@@ -72,8 +72,9 @@ func SharedResource(s *subject.Subject) *verdict.Verdict {
 }
 
 // application returns the other Application of Argo CD that has overwritten a resource of the subject, according to a
-// message, or nil. According to its spec and its status, it must deploy the same resource to the same cluster. Both can
-// have the same Namespace or claim without an effect on its content.
+// message, or nil. According to its spec and its status, it must deploy the same resource to the same cluster.
+// Namespaces and PersistentVolumeClaims do not count: two Applications can have the same one, and neither changes its
+// content.
 func application(s *subject.Subject, own *deployment, message string) *neighbor.Neighbor {
 	named := sharedPattern.FindStringSubmatch(message)
 	if named == nil || slices.Contains([]string{"Namespace", "PersistentVolumeClaim"}, named[1]) {
