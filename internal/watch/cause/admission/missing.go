@@ -16,7 +16,6 @@ var (
 	priorityPattern   = regexp.MustCompile(`no PriorityClass with name ([a-z0-9.-]+) was found`)
 	runtimePattern    = regexp.MustCompile(`RuntimeClass "([a-z0-9.-]+)" not found`)
 	terminatedPattern = regexp.MustCompile(`in namespace ([a-z0-9-]+) because it is being terminated`)
-	namespaceWord     = regexp.MustCompile(`(?i)\b(namespaces?|ns)\b`)
 )
 
 // missingForCreation explains a failed creation whose cause is a missing object that the API server names in message.
@@ -55,7 +54,7 @@ func missingInstaller(s *subject.Subject, account, message string) *verdict.Verd
 	if spec.Namespace == "" || spec.ServiceAccount.Name != account {
 		return nil
 	}
-	hasNamespace := namespaceWord.MatchString(message) || strings.Contains(message, "/"+account)
+	hasNamespace := subject.HasNamespaceWord(message) || strings.Contains(message, "/"+account)
 	isOwn := subject.ContainsName(message, spec.Namespace) || strings.Contains(message, " "+spec.Namespace+"/"+account)
 	if hasNamespace && !isOwn {
 		return nil

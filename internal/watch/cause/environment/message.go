@@ -1,6 +1,7 @@
 package environment
 
 import (
+	"cmp"
 	"regexp"
 	"slices"
 	"strings"
@@ -134,12 +135,8 @@ func (of lastWords) names() (found []string) {
 // endOf returns how a container last ended, or nil.
 func endOf(p *corev1.Pod, container string) *corev1.ContainerStateTerminated {
 	for _, status := range slices.Concat(p.Status.InitContainerStatuses, p.Status.ContainerStatuses) {
-		switch {
-		case status.Name != container:
-		case status.State.Terminated != nil:
-			return status.State.Terminated
-		default:
-			return status.LastTerminationState.Terminated
+		if status.Name == container {
+			return cmp.Or(status.State.Terminated, status.LastTerminationState.Terminated)
 		}
 	}
 	return nil

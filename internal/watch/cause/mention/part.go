@@ -1,7 +1,6 @@
 package mention
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -78,14 +77,11 @@ func namesAfterKind(text string, id graph.ID) bool {
 	return false
 }
 
-// namespaceWord matches the word that precedes or follows a namespace in a message.
-var namespaceWord = regexp.MustCompile(`(?i)\b(namespaces?|ns)\b`)
-
 // namesNamespace reports whether a text contains the namespace of an object, as in "namespace shop" or NAMESPACE/NAME.
 func namesNamespace(text string, id graph.ID) bool {
 	namespace := id.Namespace()
 	return namespace != "" && (subject.ContainsName(text, namespace+"/"+id.Name()) ||
-		namespaceWord.MatchString(text) && subject.ContainsName(text, namespace))
+		subject.HasNamespaceWord(text) && subject.ContainsName(text, namespace))
 }
 
 // canMean reports whether a text that contains the name of an object names no other namespace.
@@ -95,7 +91,7 @@ func canMean(text string, id graph.ID) bool {
 			return false
 		}
 	}
-	hasNamespace := strings.Contains(text, "/"+id.Name()) || namespaceWord.MatchString(text)
+	hasNamespace := strings.Contains(text, "/"+id.Name()) || subject.HasNamespaceWord(text)
 	return !hasNamespace || namesNamespace(text, id)
 }
 

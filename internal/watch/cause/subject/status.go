@@ -3,6 +3,7 @@ package subject
 import (
 	"cmp"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -125,3 +126,10 @@ func refersTo(n *neighbor.Neighbor, id graph.ID) bool {
 			cmp.Or(m.Namespace, n.ID.Namespace()) == cmp.Or(id.Namespace(), n.ID.Namespace())
 	})
 }
+
+// namespaceWord matches the word that precedes or follows a namespace in a message.
+var namespaceWord = regexp.MustCompile(`(?i)\b(namespaces?|ns)\b`)
+
+// HasNamespaceWord reports whether a text contains the word that precedes or follows a namespace in messages, such as
+// "ns" or "namespace". If so, the text probably names a namespace.
+func HasNamespaceWord(text string) bool { return namespaceWord.MatchString(text) }
