@@ -17,7 +17,7 @@ func TestAssetURLsContainContentHash(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"app.js", "app.css", "tabs.css", "status.css", "forms.css", "favicon.svg"} {
+	for _, name := range []string{"app.js", "app.css", "tabs.css", "status.css", "forms.css", "favicon.svg", "icons.svg"} {
 		t.Run(name, func(t *testing.T) {
 			data, err := fs.ReadFile(assets.FS(), name)
 			if err != nil {

@@ -14,6 +14,9 @@ import (
 // metafile is the path of the last esbuild report, relative to web/. The build command in web/embed.go sets this path.
 const metafile = "node_modules/.cache/esbuild.json"
 
+// iconPackage is the npm package whose icons web/icons.mjs writes into a file, without esbuild.
+const iconPackage = "lucide"
+
 const packagesFolder = "node_modules/"
 
 type packageLock struct {
@@ -126,7 +129,7 @@ func bundledFolders(root string) (map[string]bool, error) {
 	if err := readJSON(filepath.Join(root, "web", filepath.FromSlash(metafile)), &report); err != nil {
 		return nil, err
 	}
-	folders := map[string]bool{}
+	folders := map[string]bool{packagesFolder + iconPackage: true}
 	for _, output := range report.Outputs {
 		for file, input := range output.Inputs {
 			if folder, ok := packageOf(file); ok && input.BytesInOutput > 0 {

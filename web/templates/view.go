@@ -29,6 +29,7 @@ type Layout struct {
 type Preferences struct {
 	Theme   string // "light" or "dark"; empty: the theme of the system
 	Density string // "compact" or "roomy"; empty: medium
+	Picker  string // "icons" if the resource picker shows only icons; empty: full width
 }
 
 // Export is a link that downloads the complete result of the list's query.
@@ -48,6 +49,7 @@ type Assets struct {
 	// KioskStyle is the style sheet that is used only in kiosk mode.
 	KioskStyle string
 	Icon       string
+	KindIcons  string // An SVG file with an icon for each kind in its ID, such as "Pod".
 	Chunks     []string
 }
 

@@ -291,6 +291,15 @@ void test("a button toggles the theme", async () => {
   assert.equal(page.documentElement.dataset["theme"], "dark");
 });
 
+void test("a button collapses the resource picker to its icons, and a cookie keeps this with the theme", async () => {
+  await start("/", {}, { theme: "dark" });
+  element("picker-width").click();
+  assert.equal(page.documentElement.dataset["picker"], "icons");
+  assert.match(page.cookie, /^look=dark-icons;/);
+  element("picker-width").click();
+  assert.equal(page.documentElement.dataset["picker"], "");
+});
+
 void test("the cluster's name is a button on all pages but error pages, which can reload themselves", async () => {
   await start("/", {});
   assert.equal(element("cluster").localName, "button");

@@ -54,8 +54,8 @@ func (s *Site) layout(r *http.Request, title, selected string) templates.Layout 
 		Preferences: preferencesOf(r),
 		Assets: templates.Assets{
 			Script: s.Assets.URL("app.js"), Style: s.Assets.URL("app.css"), Icon: s.Assets.URL("favicon.svg"),
-			KioskStyle: s.Assets.URL("kiosk.css"),
-			Chunks:     s.Assets.Chunks(),
+			KindIcons: s.Assets.URL("icons.svg"), KioskStyle: s.Assets.URL("kiosk.css"),
+			Chunks: s.Assets.Chunks(),
 		},
 	}
 	if s.hasHome(r) {
@@ -123,6 +123,8 @@ func preferencesOf(r *http.Request) templates.Preferences {
 			preferences.Theme = word
 		case "compact", "roomy":
 			preferences.Density = word
+		case "icons":
+			preferences.Picker = word
 		}
 	}
 	return preferences

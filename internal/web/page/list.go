@@ -82,7 +82,11 @@ func (s *Site) List(w http.ResponseWriter, r *http.Request) error {
 		}
 	}
 	page.Layout = s.layout(r, title, resource.Ref())
-	page.Assets.Chunks = s.Assets.Chunks("pages")
+	views := []string{"pages"}
+	if page.OpenObject.Text != "" {
+		views = append(views, "panel")
+	}
+	page.Assets.Chunks = s.Assets.Chunks(views...)
 	page.Exports = exportsOf(&page, values)
 	page.KeptParams = keptParamsOf(values)
 	linkList(&page, values)

@@ -45,7 +45,7 @@ func (s *Site) Object(w http.ResponseWriter, r *http.Request) error {
 			url.Values{"a": {page.Ref + "/" + cmp.Or(page.Namespace, "_") + "/" + page.Name}}.Encode()
 	}
 	page.Layout = s.layout(r, titleOf(plural, page.Namespace, page.Name), page.Ref)
-	page.Assets.Chunks = s.Assets.Chunks("pages")
+	page.Assets.Chunks = s.Assets.Chunks("start-object")
 	if page.Namespace != "" {
 		page.Crumbs = append(page.Crumbs, templates.Crumb{
 			Text: page.Namespace, Href: list + "?ns=" + url.QueryEscape(page.Namespace),

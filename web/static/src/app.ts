@@ -15,7 +15,7 @@ import { ClusterSwitcher } from "./list/cluster-switcher.ts";
 import type { ComparePage } from "./compare/compare.tsx";
 import { defaultController, PageServices, type PageController } from "./page-services.ts";
 import { loadTabStyle } from "./ui/tab-style.ts";
-import { toggleTheme } from "./ui/theme.ts";
+import { togglePicker, toggleTheme } from "./ui/theme.ts";
 import { storedList } from "./ui/preferences.ts";
 
 // Wait until the browser has painted the rows that the server rendered, so that this script does not delay the
@@ -77,6 +77,7 @@ picker.start(live);
 if (services.isGuest) showExpiry(now);
 if (isKiosk()) void import("./ui/kiosk.ts").then(({ startKiosk }) => startKiosk(() => services.page.retryable));
 byId("theme").addEventListener("click", toggleTheme);
+byId("picker-width").addEventListener("click", togglePicker);
 // On small screens, the resource picker contains a second help button and a second share button. Add listeners to all.
 for (const button of document.querySelectorAll("#help, .picker-foot button:not(.share-button)"))
   button.addEventListener("click", help);
@@ -93,7 +94,7 @@ async function startPage(page: HTMLElement): Promise<PageController> {
     case "list":
       return (await import("./list/pages.ts")).startList(page, services);
     case "object":
-      return (await import("./list/pages.ts")).startObject(page, services);
+      return (await import("./object/start-object.ts")).startObject(page, services);
     case "home":
       return (await import("./home/home.tsx")).startHome(page, services);
     case "compare":

@@ -7,7 +7,7 @@ import type { PaletteLauncher } from "./palette/palette-launcher.ts";
 import { singleKeysEnabled } from "./ui/single-key.ts";
 import type { ListPage } from "./list/list.ts";
 import type { RowCommand } from "./list/row-actions.ts";
-import { density, setDensity, setTheme, toggleTheme } from "./ui/theme.ts";
+import { density, setDensity, setTheme, togglePicker, toggleTheme } from "./ui/theme.ts";
 import type { Panel } from "./object/panel.ts";
 import type { Picker } from "./list/picker.ts";
 import type { Popover } from "./ui/popover.ts";
@@ -45,6 +45,7 @@ export function pageCommands(
     command("Page", ":", "page", "Go to resource (:po shop)", () => jump.open(":")),
     ...(home === null ? [] : [command("Page", "h", "page", "Home", () => location.assign(home), inPalette)]),
     ...(contexts === null ? [] : [command("Page", "C", "page", "Switch context", contexts, inPalette)]),
+    command("Page", "b", "page", "Collapse or expand the resource list", togglePicker, inPalette),
     command("Page", "t", "page", "Toggle theme", toggleTheme, inPalette),
     command("Page", "", "page", "Use system theme", () => setTheme(""), inPalette),
     ...(share === null

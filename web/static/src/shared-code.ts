@@ -4,7 +4,6 @@
 import "./core-code.ts";
 import "./model/column-set.ts";
 import "./model/feed.ts";
-import "./model/object-store.ts";
 import "./model/row-source.ts";
 import "./model/status.ts";
 import "./ui/ages.ts";

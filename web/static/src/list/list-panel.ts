@@ -12,7 +12,7 @@ import {
 } from "../model/view.ts";
 import type { Kind } from "../net/kinds.ts";
 import type { Live } from "../net/live.ts";
-import { Panel } from "../object/panel.ts";
+import type { Panel } from "../object/panel.ts";
 import type { TabHost } from "../object/tab.ts";
 import { byId, h } from "../ui/dom.ts";
 import type { Picker } from "./picker.ts";
@@ -27,30 +27,47 @@ interface PanelPage {
 
 export class ListPanel {
   private panel: Panel | null = null;
+  private openings = 0; // how often `open` was called, to ignore a script that arrives after the panel changed
 
   constructor(
     private readonly page: PanelPage,
     private readonly live: Live,
     private readonly picker: Picker,
     private readonly now: () => number,
-  ) {}
+  ) {
+    // Load the script of the panel before the user opens an object.
+    for (const on of ["pointerover", "keydown"])
+      document.addEventListener(on, () => void loadPanel().catch(() => {}), { once: true });
+  }
 
   /** Opens the object that the view names, if any. If isOffline is true, shows only a note about the object. */
   open(isOffline: boolean): void {
+    this.openings++;
     const root = byId("panel");
     const hadFocus = root.contains(document.activeElement);
     this.panel?.close();
     this.panel = null;
     root.replaceChildren();
-    const { open, tab } = this.page.view;
+    const { open } = this.page.view;
     byId("side").hidden = open === null;
     if (open !== null && isOffline) root.append(objectPageNote(this.page.view, open));
-    else if (open !== null)
-      this.panel = new Panel(root, this.createTabHost(open), tab, {
+    else if (open !== null) void this.create(root, open, hadFocus);
+  }
+
+  private async create(root: HTMLElement, object: OpenedObject, hadFocus: boolean): Promise<void> {
+    const { openings } = this;
+    try {
+      const { Panel } = await loadPanel();
+      if (this.openings !== openings) return;
+      this.panel = new Panel(root, this.createTabHost(object), this.page.view.tab, {
         tab: (id) => this.page.change({ tab: id }),
         close: () => this.page.close(),
       });
-    if (hadFocus) this.panel?.focus();
+      if (hadFocus) this.panel.focus();
+    } catch {
+      if (this.openings === openings)
+        root.replaceChildren(h("p", { class: "note" }, "Reload the page to see the object."));
+    }
   }
 
   /** Shows another tab of the object in the panel. */
@@ -79,6 +96,8 @@ export class ListPanel {
     };
   }
 }
+
+const loadPanel = (): Promise<typeof import("../object/panel.ts")> => import("../object/panel.ts");
 
 /** Returns the object to open in the panel, with the user's log selection if the object is already open. */
 export function openedObject({ open }: View, { ns, name, ref }: OpenedObject): OpenedObject {

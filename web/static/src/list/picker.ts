@@ -326,6 +326,10 @@ export class Picker implements KindListener {
   private kindItem(old: Element | undefined, k: ListedKind, pin: boolean): Element {
     const a =
       old?.querySelector("a") ??
+      // Copy the link in another group, which has an icon.
+      (this.links()
+        .find((l) => l.dataset["ref"] === k.ref)
+        ?.cloneNode(true) as HTMLAnchorElement | undefined) ??
       h(
         "a",
         { href: withBase(`/r/${k.ref}`), "data-ref": k.ref },

@@ -1,5 +1,6 @@
 // Starts the page of one object: connects the panel with the URL and the browser's history.
 
+import "../shared-code.ts";
 import { objectCommands } from "../keymap.ts";
 import { sharedParts } from "../model/guest.ts";
 import { defaultView, findIn, formatView, objectHref, parseFind, parseLog, titleOf } from "../model/view.ts";

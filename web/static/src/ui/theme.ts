@@ -1,4 +1,5 @@
-// The theme and the row density are stored in a cookie, so that the server can render the page with them.
+// The theme, the row density and the width of the resource picker are stored in a cookie, so that the server can render
+// the page with them.
 
 import { withBase } from "../net/base-path.ts";
 
@@ -20,9 +21,14 @@ export function toggleTheme(): void {
   setTheme(dark ? "light" : "dark");
 }
 
-function savePreference(name: "theme" | "density", to: string): void {
+/** Collapses the resource picker to its icons, or expands it. */
+export const togglePicker = (): void => savePreference("picker", picker() === "" ? "icons" : "");
+
+const picker = (): string => documentRoot.dataset["picker"] ?? "";
+
+function savePreference(name: "theme" | "density" | "picker", to: string): void {
   documentRoot.dataset[name] = to;
-  const cookieValue = [theme(), density()].filter((w) => w !== "").join("-");
+  const cookieValue = [theme(), density(), picker()].filter((w) => w !== "").join("-");
   // biome-ignore lint/suspicious/noDocumentCookie: browsers have no Cookie Store API on pages served over HTTP
   document.cookie = `look=${cookieValue}; path=${withBase("/")}; max-age=31536000; samesite=strict`;
 }

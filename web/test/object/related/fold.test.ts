@@ -91,3 +91,41 @@ void test("the graph of a Node groups the pods that are in no other group", () =
   assert.deepEqual(names(fold(g(nodes.slice(1, -1)), new Set())), [...cards, ...three], "three pods are not grouped");
   assert.equal(fold(g(nodes.slice(1), "core/v1/pods"), new Set()).nodes.length, 8, "the subject is not a Node");
 });
+
+void test("configuration and policies that one workload has become chips of its node", () => {
+  const deploy = node("deploy", { kind: "Deployment" });
+  const other = node("other", { kind: "Deployment" });
+  const kinds = { config: "ConfigMap", key: "Secret", rule: "NetworkPolicy", shared: "Secret", broken: "ConfigMap" };
+  const used = Object.entries(kinds).map(([name, kind]) =>
+    node(name, { kind, ...(name === "broken" ? { state: "missing" } : {}) }),
+  );
+  const service = node("service", { kind: "Service" });
+  const nodes = [deploy, node("rs", { kind: "ReplicaSet" }), node("pod", { kind: "Pod" }), other, service, ...used];
+  const g = graph(nodes, [
+    edge("deploy", "rs"),
+    edge("rs", "pod"),
+    edge("deploy", "config", "uses"),
+    edge("pod", "config", "uses"),
+    edge("pod", "key", "uses"),
+    edge("rule", "pod", "selects"),
+    edge("service", "pod", "selects"),
+    edge("deploy", "shared", "uses"),
+    edge("other", "shared", "uses"),
+    edge("pod", "broken", "uses"),
+  ]);
+  const folded = fold(g, new Set());
+  assert.deepEqual(
+    folded.nodes.map((n) => n.id),
+    ["deploy", "rs", "pod", "other", "service", "shared", "broken"],
+    "shared and missing objects, and those on the path of a request, stay nodes",
+  );
+  assert.deepEqual(
+    folded.nodes[0]?.chips?.map((n) => n.name),
+    ["config", "key", "rule"],
+  );
+  assert.equal(fold(g, new Set(["deploy+chips"])), g, "opened");
+  const two = { ...g, nodes: g.nodes.filter((n) => n.id !== "key"), edges: g.edges.filter((e) => e.to !== "key") };
+  assert.equal(fold(two, new Set()), two, "two objects have separate cards");
+  const ofConfig = graph([...used, ...nodes.filter((n) => !used.includes(n))], [...g.edges]);
+  assert.equal(fold(ofConfig, new Set()), ofConfig, "the subject of the graph stays a node");
+});

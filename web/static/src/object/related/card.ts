@@ -1,9 +1,11 @@
 import { h } from "../../ui/dom.ts";
 import { formatInteger } from "../../text/format.ts";
+import { kindIcon } from "../kind-icon.ts";
 import type { TabHost } from "../tab.ts";
 import { countedSeverities, isCounted } from "../../model/severity.ts";
 import { severities } from "../../net/verdict.ts";
 import { formatView, objectHref, defaultView } from "../../model/view.ts";
+import { chipsId } from "./fold.ts";
 import type { GraphNode, NodeState } from "./graph.ts";
 
 /** The color, symbol and text for each state of a node. All three are empty for "there" (the object exists). */
@@ -118,6 +120,7 @@ export function createCard(node: GraphNode, isSelf: boolean, inPanel: boolean, h
     h(
       "span",
       { class: "card-top" },
+      kindIcon(node),
       ...(isCounted(node.severity) ? [h("span", { class: "shape", "aria-hidden": "true" })] : []),
       h("span", { class: "kind" }, node.kind),
       ...namespaceSpan,
@@ -132,5 +135,30 @@ export function createCard(node: GraphNode, isSelf: boolean, inPanel: boolean, h
     ),
   );
   e.classList.add("card");
+  e.toggleAttribute("data-chips", node.chips !== undefined);
   return e;
+}
+
+/**
+ * Creates the chips of a workload: one for each kind of its configuration and policies, with the number of objects. They
+ * are in front of the card, because a link cannot contain a button. A click shows a card for each object.
+ */
+export function createChips(workload: GraphNode, chips: readonly GraphNode[]): HTMLElement {
+  const byKind = new Map<string, GraphNode[]>();
+  for (const chip of chips) byKind.set(chip.kind, [...(byKind.get(chip.kind) ?? []), chip]);
+  const lines = [...byKind].map(([kind, nodes]) => `${kind} ${nodes.map((n) => n.name).join(", ")}`);
+  return h(
+    "button",
+    {
+      type: "button",
+      class: "chips",
+      "data-id": chipsId(workload),
+      title: lines.join("\n"),
+      "aria-label": `Used by ${workload.kind} ${workload.name}: ${lines.join("; ")}. Show each of them`,
+      "aria-expanded": "false",
+    },
+    ...[...byKind].map(([, nodes]) =>
+      h("span", { class: "chip" }, kindIcon(nodes[0] as GraphNode), formatInteger(nodes.length)),
+    ),
+  );
 }

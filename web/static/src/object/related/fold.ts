@@ -6,18 +6,83 @@ import { severities } from "../../net/verdict.ts";
 import type { Graph, GraphNode } from "./graph.ts";
 
 const minPods = 4; // a smaller number of pods is easier to read as cards of their own
+const minChips = 3; // the same for the objects that one workload uses
+
+// Kinds that configure a workload. They are not on the path of a request to its pods.
+const chipKinds = new Set([
+  "ConfigMap",
+  "HorizontalPodAutoscaler",
+  "NetworkPolicy",
+  "PodDisruptionBudget",
+  "PriorityClass",
+  "RuntimeClass",
+  "Secret",
+  "ServiceAccount",
+  "VerticalPodAutoscaler",
+]);
 
 const podsSuffix = "+pods";
+
+const chipsSuffix = "+chips";
 
 /** Whether an ID is that of a node for several pods. */
 export const isPodsCard = (id: string): boolean => id.endsWith(podsSuffix);
 
+/** Whether an ID is that of the chips of a workload. */
+export const isChips = (id: string): boolean => id.endsWith(chipsSuffix);
+
+/** Returns the ID of a workload's chips. */
+export const chipsId = (workload: GraphNode): string => `${workload.id}${chipsSuffix}`;
+
 /**
- * For each owner, combines the old ReplicaSets into one node, and the pods into one node. Does not combine them if the
- * user has opened this node (`opened`).
+ * For each owner, combines the old ReplicaSets into one node, and the pods into one node. The configuration and the
+ * policies of a workload become chips of its node. Does not combine objects whose node or chips the user has opened
+ * (`opened`).
  */
 export function fold(graph: Graph, opened: ReadonlySet<string>): Graph {
-  return foldPods(foldRevisions(graph, opened), opened);
+  return foldPods(foldRevisions(foldChips(graph, opened), opened), opened);
+}
+
+// Moves configuration and policies that only one workload has into the member `chips` of the workload. Objects with a
+// problem stay nodes.
+function foldChips(graph: Graph, opened: ReadonlySet<string>): Graph {
+  const ownerOf = new Map(graph.edges.filter((e) => e.type === "owns").map((e) => [e.to, e.from]));
+  const rootOf = (id: string): string => {
+    const path = new Set([id]); // owners can refer to each other
+    for (let owner = ownerOf.get(id); owner !== undefined && !path.has(owner); owner = ownerOf.get(id)) {
+      path.add(owner);
+      id = owner;
+    }
+    return id;
+  };
+  const workloadsOf = new Map<string, Set<string>>(); // IDs of the workloads by the ID of what they use
+  const add = (id: string, other: string): void => {
+    workloadsOf.set(id, (workloadsOf.get(id) ?? new Set()).add(rootOf(other)));
+  };
+  for (const { from, to, type } of graph.edges) {
+    if (type === "owns") continue;
+    add(from, to);
+    add(to, from);
+  }
+  const [subject] = graph.nodes;
+  const chipsOf = new Map<string, GraphNode[]>();
+  for (const n of graph.nodes) {
+    const [workload, ...others] = workloadsOf.get(n.id) ?? [];
+    const isPlain = n !== subject && n.state === "there" && !isCounted(n.severity) && n.count === 0;
+    if (!isPlain || !chipKinds.has(n.kind) || ownerOf.has(n.id)) continue;
+    if (workload !== undefined && others.length === 0) chipsOf.set(workload, [...(chipsOf.get(workload) ?? []), n]);
+  }
+  const moved = new Set<GraphNode>();
+  const withChips = graph.nodes.map((n) => {
+    const chips = chipsOf.get(n.id) ?? [];
+    if (chips.length < minChips || chipKinds.has(n.kind) || opened.has(chipsId(n))) return n;
+    for (const chip of chips) moved.add(chip);
+    return { ...n, chips };
+  });
+  if (moved.size === 0) return graph;
+  const nodes = withChips.filter((n) => !moved.has(n));
+  const ids = new Set(nodes.map((n) => n.id));
+  return { ...graph, nodes, edges: graph.edges.filter((e) => ids.has(e.from) && ids.has(e.to)) };
 }
 
 /**

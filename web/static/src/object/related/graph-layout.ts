@@ -1,7 +1,11 @@
-import type { EdgeType, Graph } from "./graph.ts";
+import type { EdgeType, Graph, GraphNode } from "./graph.ts";
 
 export const cardWidth = 158;
-export const cardHeight = 42;
+const cardHeight = 42;
+const chipsHeight = 22;
+
+/** Returns the height of a card. The chips, if any, are below its text. */
+export const heightOf = (node: GraphNode): number => cardHeight + (node.chips === undefined ? 0 : chipsHeight);
 
 /** A line between the cards of two objects, for all relations between these objects. */
 export interface GraphLink {

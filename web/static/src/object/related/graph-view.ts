@@ -1,11 +1,11 @@
 import { svg } from "../../ui/dom.ts";
 import type { TabHost } from "../tab.ts";
-import { createCard } from "./card.ts";
+import { createCard, createChips } from "./card.ts";
 import type { Graph } from "./graph.ts";
 import { PanZoom } from "./pan-zoom.ts";
 import {
-  cardHeight,
   cardWidth,
+  heightOf,
   readingOrder,
   linksOf,
   neighborOf,
@@ -48,7 +48,8 @@ export class GraphView {
     }
     this.element.addEventListener("focusin", (e) => {
       const at = this.layout?.nodes.get(idOf(e.target) ?? "");
-      if (at !== undefined) this.panZoom.reveal(at.x - cardWidth / 2, at.y - cardHeight / 2, cardWidth, cardHeight);
+      const height = e.target instanceof HTMLElement ? e.target.offsetHeight : 0;
+      if (at !== undefined) this.panZoom.reveal(at.x - cardWidth / 2, at.y - height / 2, cardWidth, height);
     });
   }
 
@@ -65,16 +66,24 @@ export class GraphView {
     this.selfId = graph.nodes[0]?.id ?? "";
     const byId = new Map(graph.nodes.map((n) => [n.id, n]));
     this.cards = new Map();
+    const elements: HTMLElement[] = [];
     for (const id of readingOrder([...byId.keys()], layout)) {
       const n = byId.get(id);
       const at = layout.nodes.get(id);
       if (n === undefined || at === undefined) continue;
       const e = createCard(n, id === this.selfId, inPanel, this.host);
-      e.style.transform = `translate(${at.x - cardWidth / 2}px, ${at.y - cardHeight / 2}px)`;
+      const [left, height] = [at.x - cardWidth / 2, heightOf(n)];
+      e.style.transform = `translate(${left}px, ${at.y - height / 2}px)`;
+      e.style.height = `${height}px`;
       this.cards.set(id, e);
+      elements.push(e);
+      if (n.chips === undefined) continue;
+      const chips = createChips(n, n.chips);
+      chips.style.transform = `translate(${left}px, ${at.y + height / 2}px) translateY(-100%)`;
+      elements.push(chips);
     }
     this.drawLines(layout);
-    this.panZoom.show(layout.width, layout.height, this.lines, ...this.cards.values(), this.labels);
+    this.panZoom.show(layout.width, layout.height, this.lines, ...elements, this.labels);
     const first = [...this.cards.keys()].find((id) => wanted.includes(id));
     if (before === null || first !== undefined)
       this.panZoom.fit(layout.nodes.get(first ?? this.selfId) ?? { x: 0, y: 0 });

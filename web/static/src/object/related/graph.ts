@@ -21,6 +21,8 @@ export interface GraphNode {
   readonly count: number;
   /** The objects that are combined into this node (see fold.ts), in graph order. undefined for a single object. */
   readonly folded?: readonly GraphNode[];
+  /** The configuration and policies of a workload that its card shows (see fold.ts). undefined for none. */
+  readonly chips?: readonly GraphNode[];
 }
 
 export const types = ["owns", "uses", "selects"] as const;

@@ -9,11 +9,11 @@ interface Pair {
 
 interface LayoutRequest {
   readonly ids: readonly string[];
+  readonly heights: readonly number[]; // in the order of `ids`
   readonly links: readonly Pair[];
   /** The column of `from` is to the left of the column of `to`. No line is drawn. */
   readonly columnOrder: readonly Pair[];
   readonly width: number;
-  readonly height: number;
 }
 
 // With more nodes than this, the optimal assignment of nodes to columns takes too long, so a faster method is used.
@@ -40,7 +40,7 @@ export function layout(order: LayoutRequest, signal: AbortSignal): Promise<Graph
   });
 }
 
-async function computeLayout({ ids, links, columnOrder, width, height }: LayoutRequest): Promise<GraphLayout> {
+async function computeLayout({ ids, heights, links, columnOrder, width }: LayoutRequest): Promise<GraphLayout> {
   const { Graph, layout } = await import("@dagrejs/dagre");
   const g = new Graph();
   g.setGraph({
@@ -53,7 +53,7 @@ async function computeLayout({ ids, links, columnOrder, width, height }: LayoutR
     ranker: ids.length > exactRankLimit ? "longest-path" : "network-simplex",
   });
   g.setDefaultEdgeLabel(() => ({}));
-  for (const id of ids) g.setNode(id, { width, height });
+  for (const [i, id] of ids.entries()) g.setNode(id, { width, height: heights[i] ?? 0 });
   for (const { from, to } of columnOrder) g.setEdge(from, to, { weight: 0 });
   for (const { from, to } of links) g.setEdge(from, to, {});
   layout(g);

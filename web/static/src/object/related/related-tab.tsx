@@ -7,10 +7,10 @@ import { h } from "../../ui/dom.ts";
 import { mount, unmount } from "../../ui/view.tsx";
 import { formatInteger } from "../../text/format.ts";
 import { GraphView } from "./graph-view.ts";
-import { fold, isPodsCard } from "./fold.ts";
+import { chipsId, fold, isChips, isPodsCard } from "./fold.ts";
 import { types, type Graph } from "./graph.ts";
 import { RelatedList } from "./list.tsx";
-import { cardHeight, cardWidth, columnOrder, linksOf } from "./graph-layout.ts";
+import { cardWidth, columnOrder, heightOf, linksOf } from "./graph-layout.ts";
 import { refreshInterval, RelatedPoller } from "./poller.ts";
 import { emptyText, SearchedDetails } from "./searched.tsx";
 import { ExplanationReader } from "../overview/explanation.ts";
@@ -60,7 +60,7 @@ export class RelatedTab implements Tab {
     );
     this.explanation = new ExplanationReader(host, () => this.explanationChanged());
     this.graphView.element.addEventListener("click", (e) => {
-      const card = e.target instanceof Element ? e.target.closest<HTMLElement>(".card") : null;
+      const card = e.target instanceof Element ? e.target.closest<HTMLElement>(".card, .chips") : null;
       const id = card?.dataset["id"] ?? "";
       if (card?.localName === "button") return this.openNode(id);
       RelatedTab.lastOpenedId = e.detail === 0 ? id : "";
@@ -159,23 +159,24 @@ export class RelatedTab implements Tab {
   }
 
   private openNode(id: string): void {
-    const node = this.graph === null ? undefined : fold(this.graph, this.openedNodes).nodes.find((n) => n.id === id);
-    this.nodesToFocus = node?.folded?.map((n) => n.id) ?? [];
+    const nodes = this.graph === null ? [] : fold(this.graph, this.openedNodes).nodes;
+    const combined = isChips(id) ? nodes.find((n) => chipsId(n) === id)?.chips : nodes.find((n) => n.id === id)?.folded;
+    this.nodesToFocus = combined?.map((n) => n.id) ?? [];
     this.openedNodes.add(id);
     this.draw();
   }
 
-  // IDs of the combined cards that the user opened. They are from a graph without opened cards, because only such a
+  // IDs of the combined cards and chips that the user opened. They are from a graph without opened cards, because only such a
   // graph contains all combined cards.
   private get openedCards(): string[] {
     if (this.graph === null || this.mode === "list" || this.openedNodes.size === 0) return [];
     return fold(this.graph, new Set())
-      .nodes.map((n) => n.id)
+      .nodes.flatMap((n) => [n.id, chipsId(n)])
       .filter((id) => this.openedNodes.has(id));
   }
 
   private closeNodes(): void {
-    this.nodesToFocus = this.openedCards;
+    this.nodesToFocus = this.openedCards.map((id) => id.replace(/\+chips$/, ""));
     this.openedNodes.clear();
     this.draw();
   }
@@ -190,8 +191,8 @@ export class RelatedTab implements Tab {
           ids: graph.nodes.map((n) => n.id),
           links: links.map(({ from, to }) => ({ from, to })),
           columnOrder: columnOrder(links),
+          heights: graph.nodes.map(heightOf),
           width: cardWidth,
-          height: cardHeight,
         },
         signal,
       );
@@ -230,7 +231,11 @@ export class RelatedTab implements Tab {
           </span>
           {openedCards.length > 0 && (
             <button type="button" class="group-again" onClick={() => this.closeNodes()}>
-              {openedCards.some(isPodsCard) ? "Group pods" : "Group old revisions"}
+              {openedCards.some(isPodsCard)
+                ? "Group pods"
+                : openedCards.every(isChips)
+                  ? "Group configuration"
+                  : "Group old revisions"}
             </button>
           )}
           <span class="spring" />

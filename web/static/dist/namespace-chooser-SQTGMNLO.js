@@ -1,1 +1,0 @@
-import{b as a,c as b,d as c}from"./chunk-TEUINWBX.js";import"./chunk-2M7OL3YO.js";import"./chunk-V4LNN5VG.js";import"./chunk-IGSKAUUA.js";import"./chunk-BPIPMS3Z.js";import"./chunk-GG255EVT.js";import"./chunk-C6GKX3UN.js";export{b as isNamespaceName,a as matchingNamespaces,c as namespaceChooser};

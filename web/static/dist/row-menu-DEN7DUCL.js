@@ -1,1 +1,0 @@
-import{a}from"./chunk-COHW3RTZ.js";import"./chunk-2M7OL3YO.js";import"./chunk-V4LNN5VG.js";import"./chunk-IGSKAUUA.js";import"./chunk-BPIPMS3Z.js";import"./chunk-GG255EVT.js";import"./chunk-C6GKX3UN.js";export{a as openRowMenu};
