@@ -1,5 +1,5 @@
-// Builds static/dist/icons.svg, which contains an icon for each of these kinds. The ID of an icon is the name of the kind.
-// "Custom" is for all kinds of custom resources.
+// Builds static/dist/icons.svg, which contains an icon for each of these kinds. The ID of an icon is the name of the
+// kind. "Custom" is for all kinds of custom resources.
 
 import { writeFileSync } from "node:fs";
 import { icons } from "lucide";

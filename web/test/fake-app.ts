@@ -8,7 +8,16 @@ import type { PageServices } from "../static/src/page-services.ts";
 
 const ids: Record<string, string[]> = {
   a: ["cluster"],
-  button: ["jump", "theme", "namespace-button", "columns", "charts-button", "connection", "pending-changes", "picker-width"],
+  button: [
+    "jump",
+    "theme",
+    "namespace-button",
+    "columns",
+    "charts-button",
+    "connection",
+    "pending-changes",
+    "picker-width",
+  ],
   details: ["export"],
   div: ["picker-groups", "panel", "side", "split", "object", "rows", "progress", "note", "charts"],
   footer: ["activity"],

@@ -140,8 +140,8 @@ export function createCard(node: GraphNode, isSelf: boolean, inPanel: boolean, h
 }
 
 /**
- * Creates the chips of a workload: one for each kind of its configuration and policies, with the number of objects. They
- * are in front of the card, because a link cannot contain a button. A click shows a card for each object.
+ * Creates the chips of a workload: one for each kind of its configuration and policies, with the number of objects.
+ * They are in front of the card, because a link cannot contain a button. A click shows a card for each object.
  */
 export function createChips(workload: GraphNode, chips: readonly GraphNode[]): HTMLElement {
   const byKind = new Map<string, GraphNode[]>();

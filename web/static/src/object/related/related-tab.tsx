@@ -166,8 +166,8 @@ export class RelatedTab implements Tab {
     this.draw();
   }
 
-  // IDs of the combined cards and chips that the user opened. They are from a graph without opened cards, because only such a
-  // graph contains all combined cards.
+  // IDs of the combined cards and chips that the user opened. They are from a graph without opened cards, because only
+  // such a graph contains all combined cards.
   private get openedCards(): string[] {
     if (this.graph === null || this.mode === "list" || this.openedNodes.size === 0) return [];
     return fold(this.graph, new Set())
