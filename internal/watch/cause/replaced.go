@@ -31,7 +31,8 @@ func superseded(s *subject.Subject) *verdict.Verdict {
 	if v := repeated(s); v != nil {
 		return v
 	}
-	owner := s.OrderlyOwner()
+	// The status of many owners, such as schedules of backups, has no health.
+	owner := s.OrderlyOwner(verdict.OK, verdict.None)
 	if owner == nil || !isSuperseded(s, owner) {
 		return nil
 	}
@@ -93,7 +94,7 @@ func specOf(o neighbor.Object) (spec []byte) {
 // isSuperseded reports whether the owner has ended, was replaced itself, or has a newer object of the subject's kind
 // that has no problem.
 func isSuperseded(s *subject.Subject, owner *neighbor.Neighbor) bool {
-	if owner.Object.Verdict().Own().Severity() != verdict.OK || subject.IsComplete(owner) {
+	if owner.Object.Verdict().Own().Severity().IsProblem() || subject.IsComplete(owner) {
 		return true
 	}
 	siblings := s.Existing(s.Owned(owner.Object.UID(), neighbor.Limit))

@@ -49,9 +49,9 @@ func ReplacedBy(owner *neighbor.Neighbor, reason, effect string) *verdict.Verdic
 	}
 }
 
-// OrderlyOwner returns the subject's owner if it is a custom resource or a CronJob, and if its verdict is OK or has the
-// reason Superseded. Otherwise, it returns nil.
-func (s *Subject) OrderlyOwner() *neighbor.Neighbor {
+// OrderlyOwner returns the subject's owner if it is a custom resource or a CronJob, and if its own verdict has one of the
+// severities or the reason Superseded. Otherwise, it returns nil.
+func (s *Subject) OrderlyOwner(severities ...verdict.Severity) *neighbor.Neighbor {
 	_, owners := s.References(s.ID)
 	for n := range owners {
 		owner := s.Find(owners[n].ID)
@@ -60,7 +60,7 @@ func (s *Subject) OrderlyOwner() *neighbor.Neighbor {
 			continue
 		}
 		v := owner.Object.Verdict()
-		if v.Own().Severity() == verdict.OK || v.Unpack().Reason == Superseded {
+		if slices.Contains(severities, v.Own().Severity()) || v.Unpack().Reason == Superseded {
 			return &owner
 		}
 	}

@@ -37,7 +37,7 @@ func manualEndpoints(s *subject.Subject, o *corev1.Service) *verdict.Verdict {
 	switch {
 	case len(endpoints) == 0:
 		return noSlices(s)
-	case !s.IsSettled() || s.OrderlyOwner() != nil:
+	case !s.IsSettled() || s.OrderlyOwner(verdict.OK) != nil:
 		return nil
 	}
 	if families := ipFamilies(o); !slices.ContainsFunc(endpoints, func(e discovery.EndpointSlice) bool {

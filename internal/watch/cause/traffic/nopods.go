@@ -19,7 +19,7 @@ func noPods(s *subject.Subject, selector *objectrefs.Selector) *verdict.Verdict 
 		return s.ExplainBy(&scaled.Neighbor, s.Own.Severity, "ScaledToZero",
 			fmt.Sprintf(noEndpoints+"%s %s", scaled, scaled.WithoutPods()))
 	}
-	if owner := s.OrderlyOwner(); owner != nil {
+	if owner := s.OrderlyOwner(verdict.OK); owner != nil {
 		sentence := fmt.Sprintf(noEndpoints+"its selector matches no pod, and its owner %s does not need one now", owner)
 		return s.ExplainBy(owner, s.Own.Severity, "ScaledToZero", sentence)
 	}
