@@ -12,6 +12,7 @@ import (
 	discovery "k8s.io/api/discovery/v1"
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/subject"
+	"github.com/glasshouse-project/glasshouse/internal/watch/cause/traffic/ports"
 	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
 	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
@@ -178,7 +179,7 @@ func unservedPorts(s *subject.Subject, o *corev1.Service, all []discovery.Endpoi
 	if len(missing) > 1 {
 		problem = "Service ports %s have no endpoints"
 	}
-	return s.Explain(severity, noSuchPort, fmt.Sprintf(
+	return s.Explain(severity, ports.Reason, fmt.Sprintf(
 		problem+": the EndpointSlices of the Service have %s. The port name and protocol must match in the "+
 			"Service and its EndpointSlices", strings.Join(missing, ", "), has), nil)
 }

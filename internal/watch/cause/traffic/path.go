@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/subject"
+	"github.com/glasshouse-project/glasshouse/internal/watch/cause/traffic/ports"
 	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
 	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
 	"github.com/glasshouse-project/glasshouse/internal/watch/objectrefs"
@@ -61,7 +62,7 @@ func brokenPath(s *subject.Subject, p *path) *verdict.Verdict {
 	o := neighbor.Decode[corev1.Service](n.Object)
 	if !p.isServedBy(&o) {
 		port := cmp.Or(p.portName, strconv.Itoa(int(p.port)))
-		return s.ExplainBy(&n, verdict.Failed, noSuchPort, fmt.Sprintf("%s has no port %s", s.Name(&n), port))
+		return s.ExplainBy(&n, verdict.Failed, ports.Reason, fmt.Sprintf("%s has no port %s", s.Name(&n), port))
 	}
 	if s.IsFailed(&n) {
 		return s.Inherit(&n, verdict.Failed, s.Name(&n)+": ")
@@ -103,7 +104,7 @@ func (p *path) isPort(port corev1.ServicePort) bool {
 // unserved explains a path by its port of a Service, if this port has no endpoints, but another port has.
 func (p *path) unserved(s *subject.Subject, n *neighbor.Neighbor, o *corev1.Service) *verdict.Verdict {
 	at := slices.IndexFunc(o.Spec.Ports, p.isPort)
-	if at < 0 || !s.HasProblem(n) || n.Object.Verdict().Unpack().Reason != noSuchPort {
+	if at < 0 || !s.HasProblem(n) || n.Object.Verdict().Unpack().Reason != ports.Reason {
 		return nil
 	}
 	subject.Follow(s, n) // A change of the pods then causes another evaluation.
@@ -114,7 +115,7 @@ func (p *path) unserved(s *subject.Subject, n *neighbor.Neighbor, o *corev1.Serv
 		s.AddSource(subject.PodsRef, p.namespace)
 		ready := slices.DeleteFunc(podsOf(s, p.namespace, selector), func(p corev1.Pod) bool { return !neighbor.IsReady(&p) })
 		if len(ready) > 0 {
-			v = missingPort(service, &only, ready)
+			v = ports.Missing(service, &only, ready)
 		}
 	} else if endpoints, isComplete := endpointSlices(s, n.ID); isComplete {
 		s.AddSource(slicesRef, p.namespace)
@@ -123,7 +124,7 @@ func (p *path) unserved(s *subject.Subject, n *neighbor.Neighbor, o *corev1.Serv
 	if v == nil {
 		return nil
 	}
-	return s.ExplainBy(n, verdict.Failed, noSuchPort, s.Name(n)+": "+v.Sentence)
+	return s.ExplainBy(n, verdict.Failed, ports.Reason, s.Name(n)+": "+v.Sentence)
 }
 
 func podsOf(s *subject.Subject, namespace string, selector *objectrefs.Selector) (pods []corev1.Pod) {

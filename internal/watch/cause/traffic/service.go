@@ -10,6 +10,7 @@ import (
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/operator"
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/subject"
+	"github.com/glasshouse-project/glasshouse/internal/watch/cause/traffic/ports"
 	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
@@ -76,7 +77,7 @@ func explainNoResponse(s *subject.Subject, o *corev1.Service) *verdict.Verdict {
 		isStarting = isStarting || pods[n].Object.Verdict().Severity() == verdict.Progressing
 	}
 	if len(ready) > 0 {
-		return wrongPort(s, o, ready)
+		return ports.Wrong(s, o, ready)
 	}
 	if len(pods) == 0 {
 		return nil

@@ -1,4 +1,5 @@
-package traffic
+// Package ports finds ports of a Service whose target port the pods of the Service do not have.
+package ports
 
 import (
 	"cmp"
@@ -16,9 +17,12 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
-// wrongPort reports a port of the Service with a target port that the ready pods do not have.
-func wrongPort(s *subject.Subject, o *corev1.Service, ready []corev1.Pod) *verdict.Verdict {
-	if v := missingPort(s, o, ready); v != nil || o.Spec.ClusterIP == corev1.ClusterIPNone {
+// Reason is the reason of a verdict on a port that no object serves.
+const Reason = "NoSuchPort"
+
+// Wrong reports a port of the Service with a target port that the ready pods do not have.
+func Wrong(s *subject.Subject, o *corev1.Service, ready []corev1.Pod) *verdict.Verdict {
+	if v := Missing(s, o, ready); v != nil || o.Spec.ClusterIP == corev1.ClusterIPNone {
 		return v // Clients of a headless Service connect directly to ports of pods, declared or not.
 	}
 	for n := range o.Spec.Ports {
@@ -30,8 +34,8 @@ func wrongPort(s *subject.Subject, o *corev1.Service, ready []corev1.Pod) *verdi
 	return nil
 }
 
-// missingPort reports a port of the Service whose target port is a name that none of the ready pods has.
-func missingPort(s *subject.Subject, o *corev1.Service, ready []corev1.Pod) *verdict.Verdict {
+// Missing reports a port of the Service whose target port is a name that none of the ready pods has.
+func Missing(s *subject.Subject, o *corev1.Service, ready []corev1.Pod) *verdict.Verdict {
 	for n := range o.Spec.Ports {
 		port := &o.Spec.Ports[n]
 		name := port.TargetPort.StrVal
@@ -49,12 +53,10 @@ func missingPort(s *subject.Subject, o *corev1.Service, ready []corev1.Pod) *ver
 		if len(o.Spec.Ports) == 1 {
 			severity = verdict.Failed
 		}
-		return s.Explain(severity, noSuchPort, sentence, nil)
+		return s.Explain(severity, Reason, sentence, nil)
 	}
 	return nil
 }
-
-const noSuchPort = "NoSuchPort"
 
 func nameOf(port *corev1.ServicePort) string { return cmp.Or(port.Name, strconv.Itoa(int(port.Port))) }
 
@@ -99,7 +101,7 @@ func undeclaredPort(
 		return nil
 	}
 	number := port.TargetPort.IntValue()
-	return s.Explain(verdict.Degraded, noSuchPort, fmt.Sprintf("Connections to Service port %s probably fail: its target "+
+	return s.Explain(verdict.Degraded, Reason, fmt.Sprintf("Connections to Service port %s probably fail: its target "+
 		"port is %d, but container %s declares port %d, and no container declares port %d",
 		nameOf(port), number, meant.container, meant.port, number), nil)
 }
@@ -120,7 +122,7 @@ func otherProtocol(s *subject.Subject, port *corev1.ServicePort, ready []corev1.
 	if declared == nil || isTarget(s, declared, corev1.ProtocolUDP, &ready[len(ready)-1]) {
 		return nil
 	}
-	return s.Explain(verdict.Degraded, noSuchPort, fmt.Sprintf("Connections to Service port %s probably fail: its "+
+	return s.Explain(verdict.Degraded, Reason, fmt.Sprintf("Connections to Service port %s probably fail: its "+
 		"protocol is TCP, but container %s declares port %d only for UDP",
 		nameOf(port), declared.container, declared.port), nil)
 }
