@@ -17,6 +17,9 @@ import (
 //nolint:gochecknoglobals // Constant.
 var apiServiceKind = graph.Kind{Group: "apiregistration.k8s.io", Kind: "APIService"}
 
+// maxAPIServices limits the APIServices that are read. There is one for each version of each API group.
+const maxAPIServices = 20 * neighbor.Limit
+
 // apiService explains why an APIService is not available, if the Service that serves the API is the cause.
 func apiService(s *subject.Subject) *verdict.Verdict {
 	if s.Own.Severity <= verdict.OK {
@@ -58,7 +61,7 @@ func autoscaler(s *subject.Subject) *verdict.Verdict {
 		if group == "" {
 			continue
 		}
-		services := s.All(apiServiceKind, "", 2*neighbor.Limit)
+		services, isComplete := subject.AllOf(s, apiServiceKind, "", maxAPIServices)
 		servesGroup := func(n neighbor.Neighbor) bool {
 			_, of, _ := strings.Cut(n.ID.Name(), ".")
 			return of == group
@@ -70,7 +73,7 @@ func autoscaler(s *subject.Subject) *verdict.Verdict {
 			return s.Inherit(&services[at], verdict.Failed, services[at].String()+": ")
 		}
 		n := s.Find(graph.NewID(apiServiceKind, "", "v1beta1."+group))
-		if n.Presence == neighbor.Missing {
+		if n.Presence == neighbor.Missing && isComplete {
 			v := s.ReportMissing(&n, verdict.Failed)
 			v.Sentence = fmt.Sprintf(
 				"The cluster does not serve the API %s: no metrics server or metrics adapter is registered for it", group)

@@ -34,7 +34,7 @@ func namespace(s *subject.Subject) *verdict.Verdict {
 	if !has(corev1.NamespaceDeletionDiscoveryFailure) {
 		return found
 	}
-	worst := s.Worst(s.All(apiServiceKind, "", 2*neighbor.Limit))
+	worst := s.Worst(s.All(apiServiceKind, "", maxAPIServices))
 	switch {
 	case worst == nil:
 		return found

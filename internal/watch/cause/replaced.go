@@ -22,6 +22,9 @@ var attempt = regexp.MustCompile(
 // IsAttempt reports whether the objects of a kind are made one after the other.
 func IsAttempt(kind graph.Kind) bool { return attempt.MatchString(kind.Kind) }
 
+// maxAttempts limits the attempts that are searched for one that was successful later. Few of them are decoded.
+const maxAttempts = 10 * neighbor.Limit
+
 // superseded returns OK for a failed attempt, such as a Job, that its owner no longer needs, or that was repeated with
 // success. Otherwise, it returns nil.
 func superseded(s *subject.Subject) *verdict.Verdict {
@@ -49,7 +52,7 @@ func repeated(s *subject.Subject) *verdict.Verdict {
 	if len(spec) == 0 {
 		return nil
 	}
-	for _, n := range s.All(s.ID.Kind, s.ID.Namespace(), neighbor.Limit) {
+	for _, n := range s.All(s.ID.Kind, s.ID.Namespace(), maxAttempts) {
 		// A sibling with an owner is an attempt of this owner, not a repetition.
 		isOK := n.ID != s.ID && n.Object.Verdict().Own().Severity() == verdict.OK
 		if isOK && isNewer(&n, &s.Neighbor) && !hasOwner(s, n.ID) && bytes.Equal(specOf(n.Object), spec) {
@@ -97,7 +100,7 @@ func isSuperseded(s *subject.Subject, owner *neighbor.Neighbor) bool {
 	if owner.Object.Verdict().Own().Severity().IsProblem() || subject.IsComplete(owner) {
 		return true
 	}
-	siblings := s.Existing(s.Owned(owner.Object.UID(), neighbor.Limit))
+	siblings := s.Existing(s.Owned(owner.Object.UID(), maxAttempts))
 	return slices.ContainsFunc(siblings, func(n neighbor.Neighbor) bool {
 		return n.ID.Kind == s.ID.Kind && n.ID != s.ID && n.Object.Verdict().Own().Severity() == verdict.OK &&
 			!n.Object.Created().Before(s.Object.Created())

@@ -32,8 +32,8 @@ func conditionFailure(s *subject.Subject, text string) *verdict.Verdict {
 	name, isOnly := "", false
 	for _, kind := range []string{"MutatingWebhookConfiguration", "ValidatingWebhookConfiguration"} {
 		of := graph.Kind{Group: registrationGroup, Kind: kind}
-		all := s.All(of, "", neighbor.Limit)
-		if len(all) == neighbor.Limit || !subject.KnowsAll(s, of, "") {
+		all, isComplete := subject.AllOf(s, of, "", neighbor.Limit)
+		if !isComplete {
 			return nil
 		}
 		for n := range all {

@@ -22,19 +22,19 @@ var limitPattern = regexp.MustCompile(
 		`per (Container|Pod|PersistentVolumeClaim) is (\d+(?:\.\d+)?\w*)`)
 
 // limitFailure explains a message about a limit by the LimitRange of the namespace that has this limit. If several have
-// it, the verdict names none of them.
+// it, or if there are possibly more, the verdict names none of them.
 func limitFailure(s *subject.Subject, message string) *verdict.Verdict {
 	found := limitPattern.FindStringSubmatch(message)
 	if found == nil {
 		return nil
 	}
-	ranges := s.All(graph.Kind{Kind: "LimitRange"}, s.ID.Namespace(), neighbor.Limit)
+	ranges, isComplete := subject.AllOf(s, graph.Kind{Kind: "LimitRange"}, s.ID.Namespace(), neighbor.Limit)
 	ranges = slices.DeleteFunc(ranges, func(n neighbor.Neighbor) bool { return !hasLimit(&n, found) })
 	if len(ranges) == 0 {
 		return nil // The LimitRange was changed or deleted after the failure.
 	}
 	sentence := " rejected a new object: " + strings.TrimSpace(message[strings.Index(message, found[0]):])
-	if len(ranges) > 1 {
+	if len(ranges) > 1 || !isComplete {
 		s.AddSource(ranges[0].Resource, s.ID.Namespace()) // Any of them can be the cause.
 		return s.Explain(verdict.Failed, "LimitRange", "A LimitRange"+sentence, nil)
 	}

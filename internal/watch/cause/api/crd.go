@@ -67,14 +67,15 @@ func definitionOf(s *subject.Subject, kind graph.Kind) neighbor.Neighbor {
 		}
 		return n
 	}
-	for _, n := range s.All(crdKind, "", maxDefinitions) { // A CRD can exist without a version that is served.
+	all, isComplete := subject.AllOf(s, crdKind, "", maxDefinitions)
+	for _, n := range all { // A CRD can exist without a version that is served.
 		if strings.HasSuffix(n.ID.Name(), "."+kind.Group) &&
 			neighbor.Decode[definition](n.Object).Spec.Names.Kind == kind.Kind {
 			return n
 		}
 	}
 	isServed := s.Find(graph.NewID(kind, "", "-")).Presence != neighbor.Missing
-	if isServed || !subject.KnowsAll(s, crdKind, "") {
+	if isServed || !isComplete {
 		return neighbor.Neighbor{}
 	}
 	return s.Find(graph.NewID(crdKind, "", pluralOf(kind.Kind)+"."+kind.Group))

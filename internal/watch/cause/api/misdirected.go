@@ -15,12 +15,14 @@ import (
 // bindings returns the bindings that would apply to the request if they were for the account. The result is nil if not
 // all are known.
 func (r *request) bindings() []neighbor.Neighbor {
-	bindings := r.All(bindingKinds[1], "", maxBindings)
+	bindings, isComplete := subject.AllOf(r.Subject, bindingKinds[1], "", maxBindings)
 	var local []neighbor.Neighbor
 	if r.namespace != "" {
-		local = r.All(bindingKinds[0], r.namespace, maxBindings)
+		var ok bool
+		local, ok = subject.AllOf(r.Subject, bindingKinds[0], r.namespace, maxBindings)
+		isComplete = isComplete && ok
 	}
-	if len(bindings) == maxBindings || len(local) == maxBindings {
+	if !isComplete {
 		return nil
 	}
 	return slices.DeleteFunc(append(bindings, local...), func(n neighbor.Neighbor) bool { return !r.isKnown(&n) })

@@ -107,8 +107,8 @@ func (r *request) isChanged(n *neighbor.Neighbor) bool {
 // insufficient returns the role or the binding that should permit the request, but does not, and a sentence about it.
 // It returns nil if there are several, or none, or if a binding of the account was changed after the request.
 func (r *request) insufficient() (n *neighbor.Neighbor, detail string) {
-	users := r.Users(r.account, maxBindings)
-	if len(users) == maxBindings {
+	users, isComplete := subject.UsersOf(r.Subject, r.account, maxBindings)
+	if !isComplete {
 		return nil, ""
 	}
 	bindings := r.bindings()

@@ -39,8 +39,8 @@ func IsRejected(text string) bool { return rejectedRequest.MatchString(text) }
 // level that rejects them. If several FlowSchemas match a request, the API server uses the one with the lowest
 // precedence number.
 func Rejected(s *subject.Subject, p *corev1.Pod, text string) *verdict.Verdict {
-	all := s.All(schemaKind, "", neighbor.Limit)
-	if len(all) == neighbor.Limit || !subject.KnowsAll(s, schemaKind, "") {
+	all, isComplete := subject.AllOf(s, schemaKind, "", neighbor.Limit)
+	if !isComplete {
 		return nil
 	}
 	found := rejectedRequest.FindStringSubmatch(text)

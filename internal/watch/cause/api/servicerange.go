@@ -23,7 +23,11 @@ func ServiceRange(s *subject.Subject) *verdict.Verdict {
 		return nil
 	}
 	own, others := prefixesOf(&s.Neighbor), []netip.Prefix(nil)
-	for _, n := range s.All(s.ID.Kind, "", neighbor.Limit) {
+	ranges, isComplete := subject.AllOf(s, s.ID.Kind, "", neighbor.Limit)
+	if !isComplete {
+		return nil // Another range possibly contains the address.
+	}
+	for _, n := range ranges {
 		if n.ID != s.ID && neighbor.Decode[networking.ServiceCIDR](n.Object).DeletionTimestamp == nil {
 			others = append(others, prefixesOf(&n)...)
 		}

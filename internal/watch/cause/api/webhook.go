@@ -78,11 +78,15 @@ func closedPolicy(
 ) (closed *neighbor.Neighbor, readySince time.Time) {
 	kind := graph.Kind{Group: "networking.k8s.io", Kind: "NetworkPolicy"}
 	selector, namespace := s.Selector(service.ID), service.ID.Namespace()
-	policies := s.All(kind, namespace, neighbor.Limit)
-	if selector == nil || len(policies) == 0 || len(policies) == neighbor.Limit || !subject.KnowsAll(s, kind, namespace) {
+	policies, isComplete := subject.AllOf(s, kind, namespace, neighbor.Limit)
+	if selector == nil || len(policies) == 0 || !isComplete {
 		return nil, time.Time{}
 	}
-	for _, n := range s.Existing(s.Selected(namespace, selector, neighbor.Limit)) {
+	pods, isComplete := subject.PodsOf(s, namespace, selector, neighbor.Limit)
+	if !isComplete {
+		return nil, time.Time{} // Another pod possibly accepts connections.
+	}
+	for _, n := range pods {
 		p := neighbor.Decode[corev1.Pod](n.Object)
 		if subject.IsFinished(&p) {
 			continue

@@ -38,13 +38,11 @@ func unauthorized(c *client, text string) *verdict.Verdict {
 		return nil
 	}
 	subject.Follow(c.Subject, service)
-	if _, ok := podsOf(c, service.ID); !ok {
+	ready, isComplete := readyPods(c, service)
+	if !isComplete || mesh.CanRedirect(c.Subject, service.ID) {
 		return nil
 	}
-	if mesh.CanRedirect(c.Subject, service.ID) {
-		return nil
-	}
-	by := mesh.Denying(c.Subject, &c.pod, readyPods(c, service))
+	by := mesh.Denying(c.Subject, &c.pod, ready)
 	end := subject.LastEnd(c.Subject)
 	if by == nil || !end.IsZero() && (by.Object.Created().After(end) || by.Object.ManagedTime().After(end)) {
 		return nil // The policy did not exist yet, or was different, when the container ended.

@@ -184,9 +184,5 @@ func podsOf(c *client, service graph.ID) (pods []neighbor.Neighbor, ok bool) {
 	if selector == nil {
 		return nil, false
 	}
-	ids := c.Selected(service.Namespace(), selector, neighbor.Limit)
-	if len(ids) == neighbor.Limit || !subject.KnowsAll(c.Subject, podKind, service.Namespace()) {
-		return nil, false
-	}
-	return c.Existing(ids), true
+	return subject.PodsOf(c.Subject, service.Namespace(), selector, neighbor.Limit)
 }

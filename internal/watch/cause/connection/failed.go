@@ -26,8 +26,7 @@ func unreadyServer(s *subject.Subject, service *neighbor.Neighbor) *neighbor.Nei
 	if service.Object == nil || selector == nil {
 		return nil
 	}
-	ids := s.Selected(service.ID.Namespace(), selector, neighbor.Limit)
-	pods := s.Existing(ids)
+	pods, isComplete := subject.PodsOf(s, service.ID.Namespace(), selector, neighbor.Limit)
 	for n := range pods {
 		p := neighbor.Decode[corev1.Pod](pods[n].Object)
 		if neighbor.IsReady(&p) {
@@ -35,7 +34,7 @@ func unreadyServer(s *subject.Subject, service *neighbor.Neighbor) *neighbor.Nei
 		}
 		subject.Follow(s, &pods[n])
 	}
-	if len(ids) == neighbor.Limit || !subject.KnowsAll(s, podKind, service.ID.Namespace()) {
+	if !isComplete {
 		return nil
 	}
 	s.AddSource(service.Resource, service.ID.Namespace())

@@ -83,8 +83,9 @@ func withoutAPI(c *client, n *neighbor.Neighbor) *verdict.Verdict {
 
 // withoutProxy explains the pod by kube-proxy on its node, if kube-proxy fails, and the server is available.
 func withoutProxy(c *client, n *neighbor.Neighbor) *verdict.Verdict {
+	ready, _ := readyPods(c, n)
 	isHeadless := neighbor.Decode[corev1.Service](n.Object).Spec.ClusterIP == corev1.ClusterIPNone
-	if isHeadless || n.ID != apiServer && len(readyPods(c, n)) == 0 {
+	if isHeadless || n.ID != apiServer && len(ready) == 0 {
 		return nil
 	}
 	proxy := subject.FailedAgent(c.Subject, c.pod.Spec.NodeName, subject.IsServiceProxy)

@@ -22,12 +22,13 @@ func withoutMutualTLS(c *client, n *neighbor.Neighbor, host, text string) *verdi
 	if !reset.MatchString(text) || strings.Contains(text, "https://"+host) || !mesh.IsOutside(&c.pod) {
 		return nil
 	}
-	if _, ok := podsOf(c, n.ID); !ok {
+	ready, isComplete := readyPods(c, n)
+	if !isComplete {
 		return nil
 	}
 	o := neighbor.Decode[corev1.Service](n.Object)
 	var by *neighbor.Neighbor
-	for _, p := range readyPods(c, n) {
+	for _, p := range ready {
 		for _, at := range targets(&o, &p, text) {
 			policy := mesh.Strict(c.Subject, &p, at.Number)
 			if policy == nil || by != nil && by.ID != policy.ID {

@@ -46,10 +46,9 @@ func isInside(c *client, address netip.Addr) bool {
 	if address.IsLoopback() || host == c.pod.Status.PodIP || host == c.pod.Status.HostIP {
 		return true
 	}
-	services := c.All(serviceKind, neighbor.AnyNamespace, maxServices)
-	return len(services) == maxServices || !subject.KnowsAll(c.Subject, serviceKind, "") ||
-		slices.ContainsFunc(services, func(n neighbor.Neighbor) bool {
-			text, _ := n.Object.JSON()
-			return bytes.Contains(text, []byte(`"`+host+`"`))
-		})
+	services, isComplete := subject.AllOf(c.Subject, serviceKind, neighbor.AnyNamespace, maxServices)
+	return !isComplete || slices.ContainsFunc(services, func(n neighbor.Neighbor) bool {
+		text, _ := n.Object.JSON()
+		return bytes.Contains(text, []byte(`"`+host+`"`))
+	})
 }

@@ -65,7 +65,10 @@ func (c *client) blocked(n *neighbor.Neighbor, text string) *verdict.Verdict {
 	if n.ID == apiServer {
 		return withoutAPI(c, n)
 	}
-	servers := readyPods(c, n)
+	servers, isComplete := readyPods(c, n)
+	if !isComplete {
+		return nil
+	}
 	incoming, outgoing := c.blockers(n, servers, text)
 	by, effect := (*neighbor.Neighbor)(nil), ""
 	switch isNil := func(by *neighbor.Neighbor) bool { return by == nil }; {
@@ -105,18 +108,15 @@ func servicePort(c *client, by, service *neighbor.Neighbor) string {
 	return ""
 }
 
-// readyPods returns the ready pods of a Service.
-func readyPods(c *client, service *neighbor.Neighbor) (ready []corev1.Pod) {
-	selector := c.Selector(service.ID)
-	if selector == nil {
-		return nil
-	}
-	for _, server := range c.Existing(c.Selected(service.ID.Namespace(), selector, neighbor.Limit)) {
+// readyPods returns the ready pods of a Service. isComplete is false if there are possibly more.
+func readyPods(c *client, service *neighbor.Neighbor) (ready []corev1.Pod, isComplete bool) {
+	pods, isComplete := podsOf(c, service.ID)
+	for _, server := range pods {
 		if p := neighbor.Decode[corev1.Pod](server.Object); neighbor.IsReady(&p) {
 			ready = append(ready, p)
 		}
 	}
-	return ready
+	return ready, isComplete
 }
 
 // blockers returns the policies that block connections of the client to a Service. For each port of each ready pod,
@@ -161,10 +161,11 @@ const portDNS = 53
 // withoutDNS explains the pod by a network policy that permits no DNS requests. If the DNS server is in the pod's own
 // namespace, withoutDNS returns nil.
 func withoutDNS(c *client, _ string) *verdict.Verdict {
-	isLocal := slices.ContainsFunc(c.All(serviceKind, c.ID.Namespace(), neighbor.Limit), func(n neighbor.Neighbor) bool {
+	services, isComplete := subject.AllOf(c.Subject, serviceKind, c.ID.Namespace(), neighbor.Limit)
+	isLocal := slices.ContainsFunc(services, func(n neighbor.Neighbor) bool {
 		return slices.ContainsFunc(neighbor.Decode[corev1.Service](n.Object).Spec.Ports, isDNS)
 	})
-	if isLocal {
+	if isLocal || !isComplete {
 		return nil
 	}
 	return c.confined(" does not allow DNS requests from this pod", nil, func(p networking.NetworkPolicyPort) bool {

@@ -44,7 +44,8 @@ func failedDNS(c *client, _ string) *verdict.Verdict {
 	all := servicesOfDNS(c)
 	for n := range all {
 		subject.Follow(c.Subject, &all[n])
-		if len(readyPods(c, &all[n])) > 0 || subject.IsSelectedBy(c.Subject, all[n].ID) {
+		ready, isComplete := readyPods(c, &all[n])
+		if len(ready) > 0 || !isComplete || subject.IsSelectedBy(c.Subject, all[n].ID) {
 			return nil
 		}
 	}
@@ -58,8 +59,8 @@ func failedDNS(c *client, _ string) *verdict.Verdict {
 // in the namespace kube-system. If the namespace of the pod contains such Services, servicesOfDNS returns only these.
 func servicesOfDNS(c *client) (all []neighbor.Neighbor) {
 	for _, namespace := range []string{c.ID.Namespace(), "kube-system"} {
-		all = c.All(serviceKind, namespace, neighbor.Limit)
-		if len(all) == neighbor.Limit || !subject.KnowsAll(c.Subject, serviceKind, namespace) {
+		var isComplete bool
+		if all, isComplete = subject.AllOf(c.Subject, serviceKind, namespace, neighbor.Limit); !isComplete {
 			return nil
 		}
 		all = slices.DeleteFunc(all, func(n neighbor.Neighbor) bool {

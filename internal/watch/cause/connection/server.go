@@ -95,9 +95,8 @@ func (c *client) unready(n *neighbor.Neighbor) *neighbor.Neighbor {
 	if selector == nil || neighbor.Decode[corev1.Service](n.Object).Spec.PublishNotReadyAddresses {
 		return nil
 	}
-	ids := c.Selected(n.ID.Namespace(), selector, neighbor.Limit)
-	pods := c.Existing(ids)
-	if len(ids) == neighbor.Limit || slices.ContainsFunc(pods, func(server neighbor.Neighbor) bool {
+	pods, isComplete := subject.PodsOf(c.Subject, n.ID.Namespace(), selector, neighbor.Limit)
+	if !isComplete || slices.ContainsFunc(pods, func(server neighbor.Neighbor) bool {
 		p := neighbor.Decode[corev1.Pod](server.Object)
 		return neighbor.IsReady(&p)
 	}) {

@@ -66,8 +66,7 @@ func LargestNode(s *subject.Subject, p *corev1.Pod, of corev1.ResourceName) (lar
 
 // allNodes returns all nodes. If further ones possibly exist, it returns none, and ok is false.
 func allNodes(s *subject.Subject) (nodes []neighbor.Neighbor, ok bool) {
-	nodes = s.All(nodeKind, "", MaxNodes)
-	if len(nodes) == MaxNodes || !subject.KnowsAll(s, nodeKind, "") {
+	if nodes, ok = subject.AllOf(s, nodeKind, "", MaxNodes); !ok {
 		return nil, false
 	}
 	return nodes, true

@@ -52,8 +52,8 @@ func HostPorts(p *corev1.Pod) (ports []corev1.ContainerPort) {
 // HasRoom reports whether a node has enough resources for one more pod. It returns false if possibly not all pods of
 // the node are known, if one of them is being deleted, or if more than the containers of a pod request resources.
 func HasRoom(s *subject.Subject, p *corev1.Pod, node *corev1.Node) bool {
-	ids := s.Users(graph.NewID(nodeKind, "", node.Name), maxPods)
-	if len(ids) == maxPods || !subject.KnowsAll(s, podKind, "") {
+	ids, isComplete := subject.UsersOf(s, graph.NewID(nodeKind, "", node.Name), maxPods)
+	if !isComplete || !subject.KnowsAll(s, podKind, "") {
 		return false
 	}
 	pods := []corev1.Pod{*p}

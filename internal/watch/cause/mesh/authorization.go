@@ -102,8 +102,8 @@ func denying(all []appliedPolicy, client, server *corev1.Pod) (by *neighbor.Neig
 // all policies are known, or if a waypoint proxy possibly applies policies, too.
 func authorizationPolicies(s *subject.Subject, namespace string) (found []appliedPolicy, ok bool) {
 	for _, from := range slices.Compact([]string{namespace, istioRoot}) {
-		all := s.All(authorizationPolicyKind, from, neighbor.Limit)
-		if len(all) == neighbor.Limit || !subject.KnowsAll(s, authorizationPolicyKind, from) {
+		all, isComplete := subject.AllOf(s, authorizationPolicyKind, from, neighbor.Limit)
+		if !isComplete {
 			return nil, false
 		}
 		for n := range all {

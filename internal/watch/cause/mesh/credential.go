@@ -62,8 +62,8 @@ func namespacesOf(s *subject.Subject, labels map[string]string) (namespaces []st
 	if len(labels) == 0 {
 		return nil
 	}
-	services := s.All(kind, neighbor.AnyNamespace, maxServices)
-	if len(services) == maxServices || !subject.KnowsAll(s, kind, "") {
+	services, isComplete := subject.AllOf(s, kind, neighbor.AnyNamespace, maxServices)
+	if !isComplete {
 		return nil
 	}
 	for n := range services {

@@ -35,15 +35,14 @@ func Gateway(s *subject.Subject) *verdict.Verdict {
 	if selector == nil || s.Own.Severity.IsProblem() || !s.IsSettled() {
 		return nil // Without a selector, a Gateway applies to all pods.
 	}
-	namespaces := s.All(graph.Kind{Kind: "Namespace"}, "", maxNamespaces)
+	namespaces, isComplete := subject.AllOf(s, graph.Kind{Kind: "Namespace"}, "", maxNamespaces)
 	for n := range namespaces {
 		for _, pod := range s.Existing(s.Selected(namespaces[n].ID.Name(), selector, 1)) {
 			subject.Follow(s, &pod) // Its deletion causes another evaluation.
 			return nil
 		}
 	}
-	isKnown := func(kind string) bool { return subject.KnowsAll(s, graph.Kind{Kind: kind}, "") }
-	if len(namespaces) == maxNamespaces || !isKnown("Namespace") || !isKnown("Pod") {
+	if !isComplete || !subject.KnowsAll(s, graph.Kind{Kind: "Pod"}, "") {
 		return nil // The selector can match an unknown pod.
 	}
 	s.RevisitAt(s.Now().Add(recheckInterval))

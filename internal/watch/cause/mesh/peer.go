@@ -86,8 +86,8 @@ func isPartlyCaptured(p *corev1.Pod) bool {
 func peerAuthentications(s *subject.Subject, p *corev1.Pod) (found []*neighbor.Neighbor) {
 	var ofPod, ofNamespace, ofMesh *neighbor.Neighbor
 	for _, namespace := range []string{p.Namespace, istioRoot} {
-		all := s.All(peerAuthenticationKind, namespace, neighbor.Limit)
-		if len(all) == neighbor.Limit || !subject.KnowsAll(s, peerAuthenticationKind, namespace) {
+		all, isComplete := subject.AllOf(s, peerAuthenticationKind, namespace, neighbor.Limit)
+		if !isComplete {
 			return nil
 		}
 		for n := range all {

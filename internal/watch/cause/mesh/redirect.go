@@ -13,9 +13,8 @@ import (
 // VirtualService of any namespace can apply.
 func CanRedirect(s *subject.Subject, service graph.ID) bool {
 	kind := graph.Kind{Group: "networking.istio.io", Kind: "VirtualService"}
-	all := s.All(kind, neighbor.AnyNamespace, maxServices)
-	return len(all) == maxServices || !subject.KnowsAll(s, kind, "") ||
-		slices.ContainsFunc(all, func(n neighbor.Neighbor) bool { return isFor(&n, service.Name()) })
+	all, isComplete := subject.AllOf(s, kind, neighbor.AnyNamespace, maxServices)
+	return !isComplete || slices.ContainsFunc(all, func(n neighbor.Neighbor) bool { return isFor(&n, service.Name()) })
 }
 
 // isFor reports whether a VirtualService possibly applies to requests of sidecars for a Service with a name.

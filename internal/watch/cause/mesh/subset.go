@@ -57,8 +57,8 @@ func undefinedSubset(s *subject.Subject, host, subset string) *verdict.Verdict {
 	if !ok || s.Find(service).Presence != neighbor.Present {
 		return nil // The host is possibly outside the cluster.
 	}
-	users := s.Users(service, neighbor.Limit)
-	if len(users) == neighbor.Limit || hasWildcard(s, service.Namespace()) {
+	users, isComplete := subject.UsersOf(s, service, neighbor.Limit)
+	if !isComplete || hasWildcard(s, service.Namespace()) {
 		return nil // An unknown DestinationRule can define the subset.
 	}
 	var rule *neighbor.Neighbor
@@ -103,12 +103,9 @@ func hasWildcard(s *subject.Subject, namespace string) bool {
 	namespaces := []string{s.ID.Namespace(), namespace, istioRoot}
 	slices.Sort(namespaces)
 	for _, namespace := range slices.Compact(namespaces) {
-		if !subject.KnowsAll(s, destinationRule, namespace) {
+		rules, isComplete := subject.AllOf(s, destinationRule, namespace, neighbor.Limit)
+		if !isComplete {
 			return true // Some rules are possibly unknown, and an unknown rule can apply.
-		}
-		rules := s.All(destinationRule, namespace, neighbor.Limit)
-		if len(rules) == neighbor.Limit {
-			return true
 		}
 		for n := range rules {
 			o := neighbor.Decode[struct {

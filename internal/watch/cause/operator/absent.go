@@ -84,11 +84,10 @@ func elsewhere(s *subject.Subject, sentence string) *neighbor.Neighbor {
 		}
 	}
 	kind := graph.Kind{Kind: "ServiceAccount"}
-	if account == "" || !subject.KnowsAll(s, kind, "") {
+	if account == "" {
 		return nil
 	}
-	all := s.All(kind, neighbor.AnyNamespace, maxAccounts)
-	isComplete := len(all) < maxAccounts
+	all, isComplete := subject.AllOf(s, kind, neighbor.AnyNamespace, maxAccounts)
 	same := slices.DeleteFunc(all, func(n neighbor.Neighbor) bool { return n.ID.Name() != account })
 	if len(same) != 1 || !isComplete {
 		return nil

@@ -78,8 +78,8 @@ func OfNamedWorkload(s *subject.Subject) *verdict.Verdict {
 	var found []neighbor.Neighbor
 	for _, name := range []string{"Deployment", "StatefulSet", "DaemonSet"} {
 		kind := graph.Kind{Group: "apps", Kind: name}
-		all := s.All(kind, s.ID.Namespace(), maxObjects)
-		if s.ID.Namespace() == "" || len(all) == maxObjects || !subject.KnowsAll(s, kind, s.ID.Namespace()) {
+		all, isComplete := subject.AllOf(s, kind, s.ID.Namespace(), maxObjects)
+		if s.ID.Namespace() == "" || !isComplete {
 			return nil
 		}
 		for n := range all {

@@ -110,8 +110,8 @@ func WithoutPreemption(s *subject.Subject, p *corev1.Pod) *verdict.Verdict {
 // lowerPods returns the pods of a lower priority on a node. It returns nothing if the node would not have the
 // resources that p requests without these pods, or if possibly not all pods of the node are known.
 func lowerPods(s *subject.Subject, p *corev1.Pod, node *corev1.Node) (lower []neighbor.Neighbor) {
-	ids := s.Users(graph.NewID(nodeKind, "", node.Name), maxPods)
-	if len(ids) == maxPods {
+	ids, isComplete := subject.UsersOf(s, graph.NewID(nodeKind, "", node.Name), maxPods)
+	if !isComplete {
 		return nil
 	}
 	others := []corev1.Pod{*p} // The pods that remain, and p itself.

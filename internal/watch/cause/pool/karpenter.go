@@ -84,8 +84,8 @@ func CanAdd(s *subject.Subject, p *corev1.Pod) bool {
 // pod, unfitPools returns no NodePools, because the labels of the others are not the reason.
 func unfitPools(s *subject.Subject, p *corev1.Pod) (pools []*nodePool, canAdd bool) {
 	kind := graph.Kind{Group: "karpenter.sh", Kind: "NodePool"}
-	all := s.All(kind, "", neighbor.Limit)
-	if len(all) == neighbor.Limit || !subject.KnowsAll(s, kind, "") {
+	all, isComplete := subject.AllOf(s, kind, "", neighbor.Limit)
+	if !isComplete {
 		return nil, true
 	}
 	required, _ := fit.RequiredLabels(p)

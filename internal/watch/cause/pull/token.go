@@ -29,8 +29,8 @@ func outdatedSecret(s *subject.Subject) *verdict.Verdict {
 		return nil // If there are several, it is unknown which of them the registry has refused.
 	}
 	kind := graph.Kind{Group: "batch", Kind: "CronJob"}
-	all := s.All(kind, s.ID.Namespace(), neighbor.Limit)
-	if len(all) == neighbor.Limit || !subject.KnowsAll(s, kind, s.ID.Namespace()) {
+	all, isComplete := subject.AllOf(s, kind, s.ID.Namespace(), neighbor.Limit)
+	if !isComplete {
 		return nil
 	}
 	var writers []neighbor.Neighbor

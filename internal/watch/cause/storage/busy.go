@@ -27,9 +27,10 @@ func usedByMultipath(s *subject.Subject, p *corev1.Pod, last *corev1.Event) *ver
 	if !busyDevice.MatchString(last.Message) {
 		return nil
 	}
-	nodes := s.All(graph.Kind{Group: "longhorn.io", Kind: "Node"}, neighbor.AnyNamespace, maxNodes)
+	kind := graph.Kind{Group: "longhorn.io", Kind: "Node"}
+	nodes, isComplete := subject.AllOf(s, kind, neighbor.AnyNamespace, maxNodes)
 	nodes = slices.DeleteFunc(nodes, func(n neighbor.Neighbor) bool { return n.ID.Name() != p.Spec.NodeName })
-	if len(nodes) != 1 {
+	if len(nodes) != 1 || !isComplete {
 		return nil
 	}
 	on := &nodes[0]

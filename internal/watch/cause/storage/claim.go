@@ -108,12 +108,12 @@ const likelyUnbound = "no volume matches it, or its provisioner does not run"
 // hasDefaultClass reports whether the cluster has a default storage class. It also returns true if that is not known.
 func hasDefaultClass(s *subject.Subject) bool {
 	kind := graph.Kind{Group: "storage.k8s.io", Kind: "StorageClass"}
-	classes := s.Find(graph.NewID(kind, "", ""))
-	if classes.Presence != neighbor.Missing {
+	all, isComplete := subject.AllOf(s, kind, "", neighbor.Limit)
+	if !isComplete {
 		return true // Not all classes are known. An unknown one is possibly the default.
 	}
-	s.AddSource(classes.Resource, "")
-	return slices.ContainsFunc(s.All(kind, "", neighbor.Limit), func(n neighbor.Neighbor) bool {
+	s.AddSource("storage.k8s.io/v1/storageclasses", "")
+	return slices.ContainsFunc(all, func(n neighbor.Neighbor) bool {
 		class := neighbor.Decode[storage.StorageClass](n.Object)
 		return class.Annotations["storageclass.kubernetes.io/is-default-class"] == "true"
 	})

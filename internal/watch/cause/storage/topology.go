@@ -48,13 +48,12 @@ const withoutProvisioning = "kubernetes.io/no-provisioner"
 // hasFreeVolume reports whether a volume fits a claim. It also returns true if not all volumes are known.
 func hasFreeVolume(s *subject.Subject, o *corev1.PersistentVolumeClaim) bool {
 	kind := graph.Kind{Kind: "PersistentVolume"}
-	volumes := s.All(kind, "", maxVolumes)
-	return len(volumes) == maxVolumes || !subject.KnowsAll(s, kind, "") ||
-		slices.ContainsFunc(volumes, func(n neighbor.Neighbor) bool {
-			volume := neighbor.Decode[corev1.PersistentVolume](n.Object)
-			sentence, isFree := misfit(o, &volume)
-			return isCandidate(o, &volume) && isFree && sentence == ""
-		})
+	volumes, isComplete := subject.AllOf(s, kind, "", maxVolumes)
+	return !isComplete || slices.ContainsFunc(volumes, func(n neighbor.Neighbor) bool {
+		volume := neighbor.Decode[corev1.PersistentVolume](n.Object)
+		sentence, isFree := misfit(o, &volume)
+		return isCandidate(o, &volume) && isFree && sentence == ""
+	})
 }
 
 // maxVolumes limits the volumes that are searched for one that fits a claim.

@@ -1,11 +1,13 @@
 package storage
 
 import (
+	"bytes"
 	"cmp"
 	"fmt"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/ptr"
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/subject"
 	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
@@ -14,9 +16,17 @@ import (
 )
 
 // unfitVolume returns a verdict if no volume of the claim's class fits the claim. The verdict names a volume that does
-// not fit. hasClass is true if there are volumes of the class.
+// not fit. If not all volumes are known, there is no verdict. hasClass is true if there are volumes of the class.
 func unfitVolume(s *subject.Subject, o *corev1.PersistentVolumeClaim) (v *verdict.Verdict, hasClass bool) {
-	for _, n := range s.All(graph.Kind{Kind: "PersistentVolume"}, "", neighbor.Limit) {
+	kind, class := graph.Kind{Kind: "PersistentVolume"}, []byte(`"`+ptr.Deref(o.Spec.StorageClassName, "")+`"`)
+	all, isComplete := s.Existing([]graph.ID{graph.NewID(kind, "", o.Spec.VolumeName)}), true
+	if o.Spec.VolumeName == "" {
+		all, isComplete = subject.AllOf(s, kind, "", maxVolumes)
+	}
+	for _, n := range all {
+		if text, _ := n.Object.JSON(); !bytes.Contains(text, class) {
+			continue // This is so for most volumes, so do not decode them.
+		}
 		volume := neighbor.Decode[corev1.PersistentVolume](n.Object)
 		if !isCandidate(o, &volume) {
 			continue
@@ -26,7 +36,7 @@ func unfitVolume(s *subject.Subject, o *corev1.PersistentVolumeClaim) (v *verdic
 		if isFree && sentence == "" {
 			return nil, true
 		}
-		if isFree {
+		if isFree && isComplete {
 			v = s.ExplainBy(&n, verdict.Failed, "VolumeMismatch", sentence)
 		}
 	}

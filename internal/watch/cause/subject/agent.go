@@ -56,8 +56,8 @@ func PodOnNode(s *Subject, set *neighbor.Neighbor, node string) (pod *neighbor.N
 // podsOn returns the pods on a node. ok is false if not all of them are known.
 func podsOn(s *Subject, node string) (pods []neighbor.Neighbor, ok bool) {
 	kind := graph.Kind{Kind: "Pod"}
-	ids := s.Users(graph.NewID(graph.Kind{Kind: "Node"}, "", node), maxOnNode)
-	if node == "" || len(ids) == maxOnNode || !KnowsAll(s, kind, "") {
+	ids, isComplete := UsersOf(s, graph.NewID(graph.Kind{Kind: "Node"}, "", node), maxOnNode)
+	if node == "" || !isComplete || !KnowsAll(s, kind, "") {
 		return nil, false
 	}
 	isOther := func(id graph.ID) bool { return id.Kind != kind }

@@ -89,8 +89,8 @@ func DaemonSets(
 func AllWorkloads(s *Subject, kinds ...string) (all []neighbor.Neighbor, ok bool) {
 	for _, name := range kinds {
 		kind := graph.Kind{Group: "apps", Kind: name}
-		found := s.All(kind, neighbor.AnyNamespace, maxWorkloads)
-		if len(found) == maxWorkloads || !KnowsAll(s, kind, "") {
+		found, isComplete := AllOf(s, kind, neighbor.AnyNamespace, maxWorkloads)
+		if !isComplete {
 			return nil, false
 		}
 		all = append(all, found...)

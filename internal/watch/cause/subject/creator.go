@@ -47,8 +47,8 @@ func Creators(s *Subject, selector *objectrefs.Selector) (found []Creator, isCom
 		{Group: "apps.kruise.io", Kind: "StatefulSet"},
 		{Group: "apps.kruise.io", Kind: "DaemonSet"},
 	} {
-		all := s.All(kind, s.ID.Namespace(), neighbor.Limit)
-		isComplete = isComplete && len(all) < neighbor.Limit && KnowsAll(s, kind, s.ID.Namespace())
+		all, ok := AllOf(s, kind, s.ID.Namespace(), neighbor.Limit)
+		isComplete = isComplete && ok
 		for n := range all {
 			c := Creator{all[n], neighbor.Decode[creatorContent](all[n].Object)}
 			if !selector.Matches(c.content.Spec.Template.Labels) {
@@ -121,9 +121,11 @@ func FailedOwner(s *Subject) *neighbor.Neighbor {
 	return nil
 }
 
-// createsPods reports whether the object with a UID owns a pod, or a workload that creates pods, without a problem.
+// createsPods reports whether the object with a UID owns a pod, or a workload that creates pods, without a problem. It
+// also returns true if not all objects that it owns are read.
 func createsPods(s *Subject, uid string) bool {
-	return slices.ContainsFunc(s.Existing(s.Owned(uid, neighbor.Limit)), func(n neighbor.Neighbor) bool {
+	owned := s.Owned(uid, neighbor.Limit)
+	return len(owned) == neighbor.Limit || slices.ContainsFunc(s.Existing(owned), func(n neighbor.Neighbor) bool {
 		isCreator := n.ID.Kind.Kind == "Pod" || n.ID.Group == "apps" || n.ID.Group == "batch"
 		return isCreator && !n.Object.Verdict().Own().Severity().IsProblem()
 	})

@@ -14,8 +14,8 @@ const maxKinds = 10 * neighbor.Limit
 // missing. include selects the API groups; nil selects all. The result is nil if not all custom kinds are known.
 func OfAllKinds(s *Subject, include func(string) bool, namespace, name string) (found []neighbor.Neighbor) {
 	definition := graph.Kind{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition"}
-	all := s.All(definition, "", maxKinds)
-	if len(all) == maxKinds || !KnowsAll(s, definition, "") {
+	all, isComplete := AllOf(s, definition, "", maxKinds)
+	if !isComplete {
 		return nil
 	}
 	for n := range all {

@@ -22,8 +22,8 @@ func Reporter(s *Subject, e *corev1.Event) (reporter *neighbor.Neighbor) {
 	if found == nil {
 		return nil
 	}
-	all := s.All(kind, neighbor.AnyNamespace, maxWorkloads)
-	if len(all) == maxWorkloads || !KnowsAll(s, kind, "") {
+	all, isComplete := AllOf(s, kind, neighbor.AnyNamespace, maxWorkloads)
+	if !isComplete {
 		return nil
 	}
 	for n := range all {

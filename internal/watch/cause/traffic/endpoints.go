@@ -57,8 +57,8 @@ func manualEndpoints(s *subject.Subject, o *corev1.Service) *verdict.Verdict {
 // endpointSlices returns the EndpointSlices of a Service without a selector: those whose label names the Service.
 // isComplete is false if there are possibly more.
 func endpointSlices(s *subject.Subject, service graph.ID) (found []discovery.EndpointSlice, isComplete bool) {
-	users := s.Users(service, neighbor.Limit)
-	if len(users) == neighbor.Limit || !subject.KnowsAll(s, sliceKind, service.Namespace()) {
+	users, isComplete := subject.UsersOf(s, service, neighbor.Limit)
+	if !isComplete || !subject.KnowsAll(s, sliceKind, service.Namespace()) {
 		return nil, false
 	}
 	for _, id := range users {
@@ -226,10 +226,10 @@ func externalAddress(s *subject.Subject, o *corev1.Service) *verdict.Verdict {
 	if _, err := netip.ParseAddr(o.Spec.ExternalName); err != nil || !s.IsSettled() {
 		return nil
 	}
-	for _, id := range s.Users(s.ID, neighbor.Limit) {
-		if id.Kind.Kind != "Event" {
-			return nil // Another object, such as an Ingress, uses the Service, possibly without DNS.
-		}
+	users, isComplete := subject.UsersOf(s, s.ID, neighbor.Limit)
+	isUse := func(id graph.ID) bool { return id.Kind.Kind != "Event" }
+	if !isComplete || slices.ContainsFunc(users, isUse) {
+		return nil // Another object, such as an Ingress, uses the Service, possibly without DNS.
 	}
 	return subject.ExplainAlone(s, verdict.Degraded, "InvalidExternalName", fmt.Sprintf(
 		"The external name %s is an IP address, which DNS cannot resolve: use an EndpointSlice instead", o.Spec.ExternalName))

@@ -61,11 +61,13 @@ func lacksBalancer(s *subject.Subject) bool {
 
 // isCausedByUser reports whether an object that uses the Service causes the problem of a workload. For example, a
 // webhook that the workload serves blocks the creation of the workload's pods. The Service then explains the webhook.
+// The function also returns true if not all objects that use the Service are read.
 func isCausedByUser(s *subject.Subject, workload *neighbor.Neighbor) bool {
 	cause := workload.Object.Verdict().Unpack().Cause
-	return cause != nil && slices.ContainsFunc(s.Existing(s.Users(s.ID, neighbor.Limit)), func(n neighbor.Neighbor) bool {
+	users, isComplete := subject.UsersOf(s, s.ID, neighbor.Limit)
+	return cause != nil && (!isComplete || slices.ContainsFunc(s.Existing(users), func(n neighbor.Neighbor) bool {
 		return neighbor.ObjectOf(&n) == cause.Object
-	})
+	}))
 }
 
 // failedCreator returns the only workload that should have pods, if it has a problem. It also returns a workload that

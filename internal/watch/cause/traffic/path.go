@@ -12,7 +12,6 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/traffic/ports"
 	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
 	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
-	"github.com/glasshouse-project/glasshouse/internal/watch/objectrefs"
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
@@ -113,9 +112,9 @@ func (p *path) unserved(s *subject.Subject, n *neighbor.Neighbor, o *corev1.Serv
 	var v *verdict.Verdict
 	if selector := s.Selector(n.ID); selector != nil {
 		s.AddSource(subject.PodsRef, p.namespace)
-		ready := slices.DeleteFunc(podsOf(s, p.namespace, selector), func(p corev1.Pod) bool { return !neighbor.IsReady(&p) })
-		if len(ready) > 0 {
-			v = ports.Missing(service, &only, ready)
+		pods := newSelection(s, p.namespace, selector)
+		if pods.read(maxPods); len(pods.ready) > 0 && pods.isComplete {
+			v = ports.Missing(service, &only, pods.ready)
 		}
 	} else if endpoints, isComplete := endpointSlices(s, n.ID); isComplete {
 		s.AddSource(slicesRef, p.namespace)
@@ -125,11 +124,4 @@ func (p *path) unserved(s *subject.Subject, n *neighbor.Neighbor, o *corev1.Serv
 		return nil
 	}
 	return s.ExplainBy(n, verdict.Failed, ports.Reason, s.Name(n)+": "+v.Sentence)
-}
-
-func podsOf(s *subject.Subject, namespace string, selector *objectrefs.Selector) (pods []corev1.Pod) {
-	for _, n := range s.Existing(s.Selected(namespace, selector, neighbor.Limit)) {
-		pods = append(pods, neighbor.Decode[corev1.Pod](n.Object))
-	}
-	return pods
 }

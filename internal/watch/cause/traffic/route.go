@@ -162,11 +162,12 @@ func (g *referenceGrant) permits(route graph.ID, service string) bool {
 // notGranted returns a verdict if no ReferenceGrant permits the route to use a Service of another namespace.
 func notGranted(s *subject.Subject, p *path) *verdict.Verdict {
 	kind := graph.Kind{Group: resource.GatewayGroup, Kind: "ReferenceGrant"}
-	if !subject.KnowsAll(s, kind, p.namespace) {
+	all, isComplete := subject.AllOf(s, kind, p.namespace, neighbor.Limit)
+	if !isComplete {
 		return nil // Not all grants are known. An unknown one possibly permits the route.
 	}
 	s.AddSource(resource.GatewayGroup+"/v1beta1/referencegrants", p.namespace)
-	for _, n := range s.All(kind, p.namespace, neighbor.Limit) {
+	for _, n := range all {
 		if g := neighbor.Decode[referenceGrant](n.Object); g.permits(s.ID, p.name) {
 			return nil
 		}

@@ -59,31 +59,39 @@ func explainNoResponse(s *subject.Subject, o *corev1.Service) *verdict.Verdict {
 		return nil
 	}
 	s.AddSource(subject.PodsRef, s.ID.Namespace())
-	ids := s.Selected(s.ID.Namespace(), selector, neighbor.Limit)
-	if len(ids) == 0 {
+	pods := newSelection(s, s.ID.Namespace(), selector)
+	if len(pods.unread) == 0 {
 		return noPods(s, selector)
 	}
-	pods := s.Existing(ids)
-	var ready []corev1.Pod
-	var unready []neighbor.Neighbor
-	isStarting := false
-	for n := range pods {
-		p := neighbor.Decode[corev1.Pod](pods[n].Object)
-		if neighbor.IsReady(&p) {
-			ready = append(ready, p)
-			continue
-		}
-		unready = append(unready, pods[n])
-		isStarting = isStarting || pods[n].Object.Verdict().Severity() == verdict.Progressing
+	pods.read(neighbor.Limit)
+	for len(pods.ready) == 0 && len(pods.unread) > 0 {
+		pods.read(1)
 	}
-	if len(ready) > 0 {
-		return ports.Wrong(s, o, ready)
+	switch {
+	case len(pods.ready) > 0:
+		return wrongPort(s, o, pods)
+	case len(pods.unready) == 0 || !pods.isComplete:
+		return nil // A pod that is not read is possibly ready.
 	}
-	if len(pods) == 0 {
+	return noneReady(s, pods.unready)
+}
+
+// wrongPort reports a port of the Service with a target port that none of the ready pods has.
+func wrongPort(s *subject.Subject, o *corev1.Service, pods *selection) *verdict.Verdict {
+	switch v := ports.Wrong(s, o, pods.ready); {
+	case v == nil || !pods.isComplete:
 		return nil
+	case len(pods.unread) == 0:
+		return v
 	}
-	sentence := fmt.Sprintf(noEndpoints+"none of its %d pods is ready", len(ids))
-	if len(ids) == 1 {
+	pods.read(maxPods)
+	return ports.Wrong(s, o, pods.ready)
+}
+
+// noneReady explains a Service none of whose pods is ready.
+func noneReady(s *subject.Subject, unready []neighbor.Neighbor) *verdict.Verdict {
+	sentence := fmt.Sprintf(noEndpoints+"none of its %d pods is ready", len(unready))
+	if len(unready) == 1 {
 		sentence = noEndpoints + "its pod is not ready"
 	}
 	if worst := s.Worst(unready); worst != nil {
@@ -95,7 +103,9 @@ func explainNoResponse(s *subject.Subject, o *corev1.Service) *verdict.Verdict {
 		return s.Explain(verdict.Failed, "NoReadyPods", sentence+". "+first.Sentence, nil)
 	}
 	severity := verdict.Failed
-	if isStarting {
+	if slices.ContainsFunc(unready, func(n neighbor.Neighbor) bool {
+		return n.Object.Verdict().Severity() == verdict.Progressing
+	}) {
 		severity = verdict.Progressing
 	}
 	return s.Explain(severity, "NoReadyPods", sentence, &verdict.Cause{

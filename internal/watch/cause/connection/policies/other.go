@@ -56,8 +56,8 @@ func HasOthers(s *subject.Subject, namespace string, pods []corev1.Pod) bool {
 	namespaceLabels := neighbor.Decode[metav1.PartialObjectMetadata](n.Object).Labels
 	for _, kind := range otherKinds {
 		for _, scope := range []string{namespace, ""} { // The empty namespace is for policies of the complete cluster.
-			all := s.All(kind, scope, neighbor.Limit)
-			if len(all) == neighbor.Limit || !subject.KnowsAll(s, kind, scope) {
+			all, isComplete := subject.AllOf(s, kind, scope, neighbor.Limit)
+			if !isComplete {
 				return true
 			}
 			for n := range all {

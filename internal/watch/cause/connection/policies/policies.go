@@ -33,8 +33,8 @@ type rule struct {
 
 // In returns the policies of a namespace. ok is false if there are possibly more.
 func In(s *subject.Subject, namespace string) (found []Policy, ok bool) {
-	all := s.All(policyKind, namespace, neighbor.Limit)
-	if len(all) == neighbor.Limit || !subject.KnowsAll(s, policyKind, namespace) {
+	all, isComplete := subject.AllOf(s, policyKind, namespace, neighbor.Limit)
+	if !isComplete {
 		return nil, false
 	}
 	for _, n := range all {

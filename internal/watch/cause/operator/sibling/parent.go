@@ -20,11 +20,11 @@ var orphaned = regexp.MustCompile(`(?i)\borphaned\b|\bnot part of a delegation c
 // with a similar name. The sentence must state that no object includes the subject, which was probably renamed. If
 // another object is orphaned too, Parent returns nil.
 func Parent(s *subject.Subject, sentence string) (found *neighbor.Neighbor) {
-	if !orphaned.MatchString(sentence) || !subject.KnowsAll(s, s.ID.Kind, s.ID.Namespace()) {
+	if !orphaned.MatchString(sentence) {
 		return nil
 	}
-	all := s.All(s.ID.Kind, s.ID.Namespace(), maxObjects)
-	if len(all) == maxObjects {
+	all, isComplete := subject.AllOf(s, s.ID.Kind, s.ID.Namespace(), maxObjects)
+	if !isComplete {
 		return nil
 	}
 	for n := range all {

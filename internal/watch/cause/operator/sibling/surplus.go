@@ -36,12 +36,12 @@ func Surplus(s *subject.Subject, sentence string) *verdict.Cause {
 		return nil
 	}
 	kind, namespace := kinds[0].ID.Kind, kinds[0].ID.Namespace()
-	all := s.All(kind, namespace, maxObjects)
+	all, isComplete := subject.AllOf(s, kind, namespace, maxObjects)
 	for n := range all {
 		subject.Follow(s, &all[n])
 	}
 	isOne := found[1] == "Unsupported"
-	if len(all) == 0 || isOne != (len(all) == 1) || len(all) == maxObjects || !subject.KnowsAll(s, kind, namespace) {
+	if len(all) == 0 || isOne != (len(all) == 1) || !isComplete {
 		return nil
 	}
 	candidates := slices.Clone(all)

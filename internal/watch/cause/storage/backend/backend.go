@@ -48,8 +48,8 @@ func brokenPlace(s *subject.Subject, class *storage.StorageClass, message string
 	words := wordsOf(class.Parameters)
 	var all []neighbor.Neighbor
 	for _, kind := range kindsOf(s, class.Provisioner, found[1]) {
-		of := s.All(kind, neighbor.AnyNamespace, neighbor.Limit)
-		if len(of) == neighbor.Limit {
+		of, isComplete := subject.AllOf(s, kind, neighbor.AnyNamespace, neighbor.Limit)
+		if !isComplete {
 			return nil
 		}
 		all = append(all, of...)

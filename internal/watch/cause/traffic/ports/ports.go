@@ -238,8 +238,8 @@ func (l *listener) isAt(port intstr.IntOrString) bool {
 // empty protocol means any. The function also returns true if not all Services are known.
 func isTarget(s *subject.Subject, l *listener, protocol corev1.Protocol, p *corev1.Pod) bool {
 	kind := graph.Kind{Kind: "Service"}
-	services := s.All(kind, s.ID.Namespace(), neighbor.Limit)
-	if len(services) == neighbor.Limit || !subject.KnowsAll(s, kind, s.ID.Namespace()) {
+	services, isComplete := subject.AllOf(s, kind, s.ID.Namespace(), neighbor.Limit)
+	if !isComplete {
 		return true
 	}
 	return slices.ContainsFunc(services, func(n neighbor.Neighbor) bool {
