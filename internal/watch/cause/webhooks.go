@@ -11,6 +11,8 @@ import (
 
 	registration "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/admission"
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/api"
@@ -20,40 +22,76 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
+// webhook is one webhook of a configuration.
+type webhook struct {
+	Name              string                            `json:"name"`
+	ClientConfig      calledService                     `json:"clientConfig"`
+	FailurePolicy     *registration.FailurePolicyType   `json:"failurePolicy"`
+	Rules             []registration.RuleWithOperations `json:"rules"`
+	NamespaceSelector metav1.LabelSelector              `json:"namespaceSelector"`
+	ObjectSelector    metav1.LabelSelector              `json:"objectSelector"`
+	MatchConditions   []registration.MatchCondition     `json:"matchConditions"`
+}
+
+// isIgnored reports whether the API server accepts a request if it cannot call the webhook.
+func (w *webhook) isIgnored() bool {
+	return ptr.Deref(w.FailurePolicy, registration.Fail) == registration.Ignore
+}
+
 // webhooks explains which requests fail because a webhook does not respond, or because its certificate is not trusted.
+// If several webhooks have a problem, it reports one that blocks requests, if there is one.
 func webhooks(s *subject.Subject) *verdict.Verdict {
-	o := neighbor.Decode[struct {
-		Webhooks []struct {
-			Name          string                            `json:"name"`
-			ClientConfig  calledService                     `json:"clientConfig"`
-			FailurePolicy *registration.FailurePolicyType   `json:"failurePolicy"`
-			Rules         []registration.RuleWithOperations `json:"rules"`
-		} `json:"webhooks"`
-	}](s.Object)
-	for n := range o.Webhooks {
-		w := &o.Webhooks[n]
-		if len(w.Rules) == 0 {
-			continue // The API server never calls a webhook without rules.
-		}
-		severity, effect := verdict.Failed, "blocks "
-		if w.FailurePolicy != nil && *w.FailurePolicy == registration.Ignore {
-			severity, effect = verdict.Degraded, "is skipped for "
-		}
-		v := w.ClientConfig.webhookDown(s, severity)
-		if v == nil && w.ClientConfig.Service != nil {
-			n := w.ClientConfig.find(s)
-			v = api.BlockedWebhook(s, w.Name, &n, severity)
-		}
-		if v == nil {
-			v = admission.Untrusted(s, w.Name, w.ClientConfig.CABundle, severity)
-		}
-		if v != nil {
-			v.Reason = "WebhookDown"
-			v.Sentence = fmt.Sprintf("Webhook %s %s%s: %s", w.Name, effect, rulesText(w.Rules), v.Sentence)
-			return v
+	all := neighbor.Decode[struct {
+		Webhooks []webhook `json:"webhooks"`
+	}](s.Object).Webhooks
+	for _, isIgnored := range []bool{false, true} {
+		for n := range all {
+			// The API server never calls a webhook without rules.
+			if w := &all[n]; w.isIgnored() == isIgnored && len(w.Rules) > 0 {
+				if v := brokenWebhook(s, w); v != nil {
+					return v
+				}
+			}
 		}
 	}
 	return nil
+}
+
+func brokenWebhook(s *subject.Subject, w *webhook) *verdict.Verdict {
+	severity, effect := verdict.Failed, "blocks "
+	if w.isIgnored() {
+		severity, effect = verdict.Degraded, "is skipped for "
+	}
+	v := w.ClientConfig.webhookDown(s, severity)
+	if v == nil && w.ClientConfig.Service != nil {
+		n := w.ClientConfig.find(s)
+		v = api.BlockedWebhook(s, w.Name, &n, severity)
+	}
+	if v == nil {
+		v = admission.Untrusted(s, w.Name, w.ClientConfig.CABundle, severity)
+	}
+	if v != nil {
+		v.Reason = "WebhookDown"
+		v.Sentence = fmt.Sprintf("Webhook %s %s%s%s: %s", w.Name, effect, rulesText(w.Rules), w.scopeText(), v.Sentence)
+	}
+	return v
+}
+
+// scopeText states that the webhook is not called for all objects that its rules name, or returns "".
+func (w *webhook) scopeText() (text string) {
+	isUsed := func(s *metav1.LabelSelector) bool { return len(s.MatchLabels) > 0 || len(s.MatchExpressions) > 0 }
+	switch inNamespaces, withLabels := isUsed(&w.NamespaceSelector), isUsed(&w.ObjectSelector); {
+	case inNamespaces && withLabels:
+		text = " with the labels and in the namespaces that it selects"
+	case inNamespaces:
+		text = " in the namespaces that it selects"
+	case withLabels:
+		text = " with the labels that it selects"
+	}
+	if len(w.MatchConditions) > 0 {
+		text += " if they meet its match conditions"
+	}
+	return text
 }
 
 func rulesText(rules []registration.RuleWithOperations) string {
