@@ -168,10 +168,15 @@ func TestExplanationOfDisruptionBudgetContainsProtectedPods(t *testing.T) {
 			Ref: "policy/v1/poddisruptionbudgets", Kind: "PodDisruptionBudget", Columns: `[{"name":"Name","type":"string"}]`,
 		})...)
 		server.Set("core/v1/namespaces", apitest.Item{Name: "a"})
-		server.Set(pods, apitest.Item{
-			Namespace: "a", Name: "web-1", Cells: `["web-1","x"]`, Metadata: `"labels":{"app":"web"}`,
-			Rest: `"status":{"phase":"Running"}`,
-		})
+		const count = 1500
+		items := make([]apitest.Item, count)
+		for n := range items {
+			items[n] = apitest.Item{
+				Namespace: "a", Name: fmt.Sprintf("web-%d", n+1), Cells: `["web","x"]`, Metadata: `"labels":{"app":"web"}`,
+				Rest: `"status":{"phase":"Running"}`,
+			}
+		}
+		server.Set(pods, items...)
 		cluster := runClusterWith(t, server, watch.Options{
 			Linger: time.Minute, InheritVerdicts: true, Log: slog.New(slog.NewTextHandler(t.Output(), nil)),
 		})
@@ -183,10 +188,52 @@ func TestExplanationOfDisruptionBudgetContainsProtectedPods(t *testing.T) {
 					`"status":{"observedGeneration":1,"disruptionsAllowed":%d,"expectedPods":1}`, allowed),
 			})
 			advance(time.Minute)
-			_, _, affected := explain(t, access, "policy/v1/poddisruptionbudgets", "a", "web")
-			if name, _, _ := strings.Cut(affected, " "); name != want {
-				t.Errorf("%d disruptions: got %q, want %q", allowed, affected, want)
+			doc, _, affected := explain(t, access, "policy/v1/poddisruptionbudgets", "a", "web")
+			if name, _, _ := strings.Cut(affected, " "); name != want || doc.AffectedTotal != count*(1-allowed) {
+				t.Errorf("%d disruptions: got %d, the first is %q, want %q", allowed, doc.AffectedTotal, name, want)
 			}
+		}
+	})
+}
+
+// An explanation states of which lists the rules have read only a part, but only to viewers who may read these lists.
+//
+// Invariant: I18.
+func TestExplanationNamesCutLists(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster := newCauseCluster(t, true)
+		allow(server, "ann list deployments *", "ann list replicasets *", "bob list replicasets a", "bob list pods a")
+		const limit = 1000
+		items := make([]apitest.Item, limit)
+		for n := range items {
+			items[n] = owned("a", fmt.Sprintf("large-%d", n), "ReplicaSet", "large")
+			items[n].Cells, items[n].Rest = `["large","x"]`, `"status":{"phase":"Running"}`
+		}
+		server.Set(replicaSets, apitest.Item{Namespace: "a", Name: "large", Rest: `"spec":{"replicas":1000}`})
+		server.Set(pods, items...)
+		defer watch.IndexOf(cluster.For(watch.Viewer{Program: true})).Keep()()
+		unexamined := func(viewer watch.Viewer) string {
+			advance(time.Minute)
+			doc, _, _ := explain(t, cluster.For(viewer), replicaSets, "a", "large")
+			return strings.Join(doc.Unexamined, " ")
+		}
+		const text = "Only 1000 of the objects that ReplicaSet large owns are examined."
+		if got := unexamined(watch.Viewer{Program: true}); strings.Contains(got, text) {
+			t.Errorf("all owned objects are read: got %q", got)
+		}
+		more := items[0]
+		more.Name = "large-more"
+		server.Set(pods, more)
+		for name, viewer := range map[string]watch.Viewer{
+			"program": {Program: true}, "ann": user("ann"), "bob": user("bob"),
+		} {
+			if got := unexamined(viewer); strings.Contains(got, text) != (name != "ann") {
+				t.Errorf("%s: got %q, want the text for viewers of pods", name, got)
+			}
+		}
+		server.Delete(pods, "a", "large-more")
+		if got := unexamined(watch.Viewer{Program: true}); strings.Contains(got, text) {
+			t.Errorf("all owned objects are read again: got %q", got)
 		}
 	})
 }

@@ -62,6 +62,7 @@ func TestNoConclusionFromCutList(t *testing.T) {
 	route := graph.Kind{Group: "gateway.networking.k8s.io", Kind: "HTTPRoute"}
 	webhook := graph.Kind{Group: "admissionregistration.k8s.io", Kind: "MutatingWebhookConfiguration"}
 	pool, longhornNode := graph.Kind{Group: "openebs.io", Kind: "DiskPool"}, graph.Kind{Group: "longhorn.io", Kind: "Node"}
+	cronJob := graph.Kind{Group: "batch", Kind: "CronJob"}
 	serviceRange := graph.Kind{Group: "networking.k8s.io", Kind: "ServiceCIDR"}
 	for _, test := range []struct {
 		file string
@@ -73,6 +74,7 @@ func TestNoConclusionFromCutList(t *testing.T) {
 		{"service-unknown-port", graph.NewID(service, "shop", "web"), "selected", pod},
 		{"service-manual-endpoints", graph.NewID(service, "shop", "numeric"), "users", service},
 		{"service-of-failed-owner", graph.NewID(service, "shop", "stock"), "owned", graph.Kind{}},
+		{"cron-job-repeated", graph.NewID(cronJob, "shop", "report"), "owned", graph.Kind{}},
 		{"claim-volume-too-small", graph.NewID(claim, "shop", "data"), "all", graph.Kind{Kind: "PersistentVolume"}},
 		{"claim-not-bound", graph.NewID(claim, "shop", "no-default"), "all", class},
 		{"claim-backend-broken", graph.NewID(claim, "shop", "fast"), "all", pool},

@@ -23,7 +23,7 @@ var attempt = regexp.MustCompile(
 func IsAttempt(kind graph.Kind) bool { return attempt.MatchString(kind.Kind) }
 
 // maxAttempts limits the attempts that are searched for one that was successful later. Few of them are decoded.
-const maxAttempts = 10 * neighbor.Limit
+const maxAttempts = subject.MaxOwned
 
 // superseded returns OK for a failed attempt, such as a Job, that its owner no longer needs, or that was repeated with
 // success. Otherwise, it returns nil.

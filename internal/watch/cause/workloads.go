@@ -85,8 +85,8 @@ func job(s *subject.Subject) *verdict.Verdict {
 
 // cronJob explains the problem of a CronJob by its newest Job.
 func cronJob(s *subject.Subject) *verdict.Verdict {
-	jobs := s.OwnedObjects()
-	if len(jobs) == 0 {
+	jobs, isComplete := subject.OwnedBy(s, s.Object.UID(), subject.MaxOwned)
+	if len(jobs) == 0 || !isComplete {
 		return withoutJob(s)
 	}
 	newest := slices.MaxFunc(jobs, func(a, b neighbor.Neighbor) int {
@@ -101,8 +101,8 @@ func cronJob(s *subject.Subject) *verdict.Verdict {
 	return s.Inherit(&newest, newest.Object.Verdict().Severity(), newest.String()+": ")
 }
 
-// withoutJob explains a CronJob that has no Jobs, or whose newest Job has no problem. Possibly its controller cannot
-// create the next Job.
+// withoutJob explains a CronJob that has no Jobs, or whose newest Job is unknown or has no problem. Possibly its
+// controller cannot create the next Job.
 func withoutJob(s *subject.Subject) *verdict.Verdict {
 	isSuspended := ptr.Deref(neighbor.Decode[batchv1.CronJob](s.Object).Spec.Suspend, false)
 	if s.Own.Severity == verdict.OK && !isSuspended {

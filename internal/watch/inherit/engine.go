@@ -38,6 +38,7 @@ type Engine struct {
 
 	options     Options
 	results     results.Results
+	cuts        results.Cuts
 	mentions    revisit.Mentions
 	unread      revisit.Unread
 	observation results.Observation
@@ -147,6 +148,7 @@ func (e *Engine) clear() {
 	e.forgetResources()
 	e.graph.Clear()
 	e.mentions.Reset()
+	e.cuts.Reset()
 	for _, id := range e.results.Reset() {
 		e.publish(id)
 	}
@@ -197,6 +199,10 @@ func (e *Engine) evaluate(id graph.ID) {
 		r.named = append(r.named, r.lists...)
 	}
 	e.mentions.Set(id, r.named)
+	if v == nil && (n.Object == nil || n.Object.Verdict().Own().Severity() == verdict.None) {
+		r.cuts = nil // No verdict depends on the lists.
+	}
+	e.cuts.Set(id, r.cuts)
 	if e.results.Set(id, v) {
 		e.publish(id)
 		for _, of := range []*verdict.Verdict{before, v} {

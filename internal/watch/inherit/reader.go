@@ -176,6 +176,7 @@ func (r *reader) remove(id graph.ID) {
 	r.graph.Remove(id)
 	r.recordTurnover(id)
 	r.mentions.Set(id, nil)
+	r.cuts.Set(id, nil)
 	r.revisits.Cancel(id)
 	if r.results.Remove(id) {
 		r.publish(id) // Informers of other API versions can still contain the object, so clear its verdict.

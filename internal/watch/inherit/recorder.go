@@ -6,19 +6,22 @@ import (
 	"time"
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
+	"github.com/glasshouse-project/glasshouse/internal/watch/inherit/results"
 	"github.com/glasshouse-project/glasshouse/internal/watch/inherit/revisit"
 	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
 )
 
 // recorder is used for the evaluation of one object. It records which objects are named in messages about this object,
-// which kinds the rules could not read yet, and when the object must be evaluated again.
+// which kinds the rules could not read yet, of which lists they read only a part, and when the object must be evaluated
+// again.
 type recorder struct {
 	*Engine
 
 	id        graph.ID // The object that is evaluated.
 	named     []graph.ID
 	lists     []graph.ID // The kinds, in a namespace or in the cluster, of which all objects were read.
-	revisitAt time.Time  // When to evaluate the object again; zero for never.
+	cuts      []results.Cut
+	revisitAt time.Time // When to evaluate the object again; zero for never.
 }
 
 // RevisitAt requests another evaluation (see neighbor.Cluster). Only the earliest time counts.
@@ -62,7 +65,12 @@ func (r *recorder) All(kind graph.Kind, namespace string, limit int) []neighbor.
 		r.mentions.Add(r.id, all) // Before the list is read, so that no change is missed.
 	}
 	r.Find(all) // Records the kind if not all of its objects are known.
-	return r.Engine.All(kind, namespace, limit)
+	found := r.Engine.All(kind, namespace, limit+1)
+	if len(found) > limit {
+		r.cutAll(kind, namespace, limit)
+		found = found[:limit]
+	}
+	return found
 }
 
 // markDependents marks the objects whose rules needed a kind that is read now. If it marked all objects instead, the

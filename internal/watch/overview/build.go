@@ -287,7 +287,12 @@ func (b *builder) items() (items []item) {
 
 // seesCause reports whether the viewer may read the texts of an object's verdict, which can describe other objects.
 func (b *builder) seesCause(v verdict.Packed) bool {
-	return !v.IsInherited() || v.Unpack().Sources.Within(func(ref, namespace string) bool {
+	return !v.IsInherited() || b.seesSources(v.Unpack().Sources)
+}
+
+// seesSources reports whether the viewer may read all objects of the sources of a text.
+func (b *builder) seesSources(s verdict.Sources) bool {
+	return s.Within(func(ref, namespace string) bool {
 		w, f := b.informers[b.kinds[ref]], b.filters[b.kinds[ref]]
 		if f == nil || b.isGuest() && !resource.IsBuiltIn(w.Resource.Group) {
 			return false

@@ -83,6 +83,7 @@ func Explain(
 		b.addChain(e, &self)
 		b.addAffected(e, &self)
 		e.Related = b.related(id)
+		b.noteCuts(id)
 	case b.filters[id.Kind] == nil:
 		b.note(fmt.Sprintf("The causes and effects of problems of %s objects are not examined.", object.Kind))
 	}
@@ -91,6 +92,15 @@ func Explain(
 }
 
 func (b *builder) note(text string) { b.result.Unexamined = append(b.result.Unexamined, text) }
+
+// noteCuts adds notes about the lists of which the rules for an object have not read all objects.
+func (b *builder) noteCuts(id graph.ID) {
+	for _, c := range b.deps.Engine.Cuts(id) {
+		if b.seesSources(c.Sources) {
+			b.note(c.Text)
+		}
+	}
+}
 
 func (b *builder) addChain(e *Explanation, self *neighbor.Neighbor) {
 	if self.Object == nil {
@@ -180,9 +190,12 @@ func (b *builder) addAffected(e *Explanation, self *neighbor.Neighbor) {
 	if isLimited && len(e.Affected) == len(inheritors) {
 		b.note(fmt.Sprintf("More than %d objects are affected. The others are not counted.", maxInheritors))
 	}
+	inherited := make(map[verdict.Object]bool, len(e.Affected))
+	for _, a := range e.Affected {
+		inherited[a.Object] = true
+	}
 	for _, pod := range b.blockedPods(self) {
-		o := neighbor.ObjectOf(&pod)
-		if !slices.ContainsFunc(e.Affected, func(a Affected) bool { return a.Object == o }) {
+		if o := neighbor.ObjectOf(&pod); !inherited[o] {
 			e.Affected = append(e.Affected, Affected{o, pod.Object.Verdict().Severity()})
 		}
 	}
@@ -196,7 +209,8 @@ func (b *builder) addAffected(e *Explanation, self *neighbor.Neighbor) {
 	e.Affected = e.Affected[:min(MaxAffected, len(e.Affected))]
 }
 
-// blockedPods returns the pods whose eviction a PodDisruptionBudget does not permit now.
+// blockedPods returns the pods whose eviction a PodDisruptionBudget does not permit now. It notes whether there
+// are more.
 func (b *builder) blockedPods(self *neighbor.Neighbor) (blocked []neighbor.Neighbor) {
 	if self.ID.Kind != (graph.Kind{Group: "policy", Kind: "PodDisruptionBudget"}) || self.Object == nil {
 		return nil
@@ -209,10 +223,14 @@ func (b *builder) blockedPods(self *neighbor.Neighbor) (blocked []neighbor.Neigh
 	if budget.Status.DisruptionsAllowed > 0 || budget.Status.ObservedGeneration == 0 {
 		return nil
 	}
-	for _, id := range b.deps.Engine.Selected(self.ID.Namespace(), selector, maxRelated) {
+	ids := b.deps.Engine.Selected(self.ID.Namespace(), selector, maxInheritors+1)
+	for _, id := range ids[:min(maxInheritors, len(ids))] {
 		if n := b.deps.Engine.Find(id); n.Object != nil && b.sees(&n) {
 			blocked = append(blocked, n)
 		}
+	}
+	if len(ids) > maxInheritors && len(blocked) == maxInheritors {
+		b.note(fmt.Sprintf("The budget protects more than %d pods. The others are not counted.", maxInheritors))
 	}
 	return blocked
 }

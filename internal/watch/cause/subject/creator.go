@@ -124,8 +124,8 @@ func FailedOwner(s *Subject) *neighbor.Neighbor {
 // createsPods reports whether the object with a UID owns a pod, or a workload that creates pods, without a problem. It
 // also returns true if not all objects that it owns are read.
 func createsPods(s *Subject, uid string) bool {
-	owned := s.Owned(uid, neighbor.Limit)
-	return len(owned) == neighbor.Limit || slices.ContainsFunc(s.Existing(owned), func(n neighbor.Neighbor) bool {
+	owned, isComplete := OwnedBy(s, uid, MaxOwned)
+	return !isComplete || slices.ContainsFunc(owned, func(n neighbor.Neighbor) bool {
 		isCreator := n.ID.Kind.Kind == "Pod" || n.ID.Group == "apps" || n.ID.Group == "batch"
 		return isCreator && !n.Object.Verdict().Own().Severity().IsProblem()
 	})

@@ -27,6 +27,13 @@ func PodsOf(
 	return s.Existing(ids), len(ids) < limit && KnowsAll(s, graph.Kind{Kind: "Pod"}, namespace)
 }
 
+// OwnedBy returns at most limit objects whose owner has a UID. isComplete is false if there are further ones
+// among the objects that are known.
+func OwnedBy(s *Subject, uid string, limit int) (owned []neighbor.Neighbor, isComplete bool) {
+	ids := s.Owned(uid, limit)
+	return s.Existing(ids), len(ids) < limit
+}
+
 // UsersOf returns at most limit objects that use an object. isComplete is false if there are further ones among the
 // objects that are known.
 func UsersOf(s *Subject, id graph.ID, limit int) (users []graph.ID, isComplete bool) {

@@ -26,12 +26,16 @@ func (s *Subject) Existing(ids []graph.ID) []neighbor.Neighbor {
 	return found
 }
 
-// OwnedObjects returns the objects that the subject owns.
+// MaxOwned limits the objects of one owner that are read. Most rules decode only those with a problem.
+const MaxOwned = 10 * neighbor.Limit
+
+// OwnedObjects returns the objects that the subject owns, at most MaxOwned.
 func (s *Subject) OwnedObjects() []neighbor.Neighbor {
 	if s.Object.UID() == "" {
 		return nil
 	}
-	return s.Existing(s.Owned(s.Object.UID(), neighbor.Limit))
+	owned, _ := OwnedBy(s, s.Object.UID(), MaxOwned)
+	return owned
 }
 
 // Reasons of verdicts.
