@@ -5,7 +5,6 @@
 package fieldmanager
 
 import (
-	"bytes"
 	"cmp"
 	"slices"
 	"time"
@@ -46,25 +45,6 @@ func Newest(managed []byte) (newest *Author, unambiguous bool) {
 	}
 	clone := *newest // A pointer to an entry would keep all entries in memory.
 	return &clone, unambiguous
-}
-
-// NewestSpec returns the author of the newest change of an object's specification, or nil if the author is unknown. If
-// any entry has no time, the author is unknown, because this entry can be the newest. The subresource scale changes the
-// specification, but the subresource status does not. Field managers for which ignore returns true do not count.
-func NewestSpec(managed []byte, ignore func(manager string) bool) (newest *Author) {
-	entries := read(managed)
-	for i := range entries {
-		e := &entries[i]
-		switch {
-		case e.Subresource == "status" || !bytes.Contains(e.fields, []byte(`"f:spec"`)) || ignore(e.Manager):
-		case e.Time.IsZero():
-			return nil
-		case newest == nil || !e.Time.Before(newest.Time):
-			author := e.Author
-			newest = &author
-		}
-	}
-	return newest
 }
 
 // Latest returns the newest time in managedFields, or the zero Time if there is none. Unlike Newest, it allocates no

@@ -282,7 +282,7 @@ func fullName(namespace, name string) string { return strings.TrimPrefix(namespa
 // managers for which ignore returns true. created is the time at which the object was created.
 func (c *Client) SpecAuthor(
 	ctx context.Context, resource schema.GroupVersionResource, namespace, name string, ignore func(manager string) bool,
-) (by *fieldmanager.Author, created time.Time, err error) {
+) (by *fieldmanager.Owner, created time.Time, err error) {
 	managed, created, err := c.managedFields(ctx, resource, namespace, name)
 	if err != nil {
 		return nil, created, err

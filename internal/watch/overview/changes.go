@@ -1,6 +1,7 @@
 package overview
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -95,7 +96,11 @@ func (b *builder) addChanges() {
 	}
 	for n := range b.result.Problems {
 		p := &b.result.Problems[n]
-		p.LastChange = lastChange(all, p.Object, p.Since)
+		others := p.Chain
+		if p.Cause != nil {
+			others = append(slices.Clone(others), p.Cause.Object)
+		}
+		p.LastChange = lastChange(all, p.Object, others, p.Since)
 	}
 }
 
@@ -103,19 +108,27 @@ func (b *builder) addChanges() {
 // The start is not exact, because the times of conditions have no fractions of a second.
 const sinceTolerance = 2 * time.Second
 
-// lastChange returns the newest change that an object had before its problem began. If there is no such change, it
-// returns the first change after the start of the problem, or nil if there is none either. The parameter changes is
-// sorted by time, the newest first.
-func lastChange(changes []Change, o verdict.Object, since time.Time) (last *Change) {
+func isBefore(c *Change, since time.Time) bool { return !c.At.After(since.Add(sinceTolerance)) }
+
+// lastChange returns the newest change that an object or one of the other objects had before the object's problem
+// began. If there is no such change, it returns the first change of the object after the start of the problem, or nil
+// if there is none either. The parameter changes is sorted by time, the newest first.
+func lastChange(changes []Change, o verdict.Object, others []verdict.Object, since time.Time) (last *Change) {
+	var later *Change
 	for n := range changes {
-		if c := &changes[n]; c.Object == o {
-			last = c
-			if !c.At.After(since.Add(sinceTolerance)) {
-				break
+		c := &changes[n]
+		isOwn := c.Object == o
+		switch {
+		case !isOwn && !slices.Contains(others, c.Object):
+		case !isBefore(c, since):
+			if isOwn {
+				later = c
 			}
+		case last == nil || isOwn && last.Object != o && c.At.Equal(last.At):
+			last = c
 		}
 	}
-	return last
+	return cmp.Or(last, later)
 }
 
 // maxLastChanges is the maximum number of findings whose last change is read from the API server.
@@ -134,7 +147,23 @@ func (b *builder) addLastChanges(ctx context.Context) {
 		if p.LastChange == nil && p.Kind != "Pod" {
 			p.LastChange = b.deps.LastChange(ctx, p.Object)
 		}
+		if p.LastChange == nil {
+			p.LastChange = b.lastChangeOfCause(ctx, p)
+		}
 	}
+}
+
+// lastChangeOfCause reads the last change of the object that explains a finding. It returns nil if this change is from
+// after the start of the problem.
+func (b *builder) lastChangeOfCause(ctx context.Context, p *Finding) *Change {
+	c := p.Cause
+	if c == nil || c.Missing || c.Kind == "Pod" || c.Object == p.Object || !b.seesObject(&c.Object) {
+		return nil
+	}
+	if change := b.deps.LastChange(ctx, c.Object); change != nil && isBefore(change, p.Since) {
+		return change
+	}
+	return nil
 }
 
 // isController reports whether a field manager is a component of Kubernetes, and not a person or a deployment tool.

@@ -10,8 +10,8 @@ import (
 func LatencyStep(latency time.Duration) int { return latencyStep(latency) }
 
 // LastChange exports lastChange.
-func LastChange(changes []Change, o verdict.Object, since time.Time) *Change {
-	return lastChange(changes, o, since)
+func LastChange(changes []Change, o verdict.Object, others []verdict.Object, since time.Time) *Change {
+	return lastChange(changes, o, others, since)
 }
 
 // ChangedPath exports changedPath.

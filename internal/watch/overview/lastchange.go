@@ -2,6 +2,7 @@ package overview
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"github.com/glasshouse-project/glasshouse/internal/flight"
@@ -45,9 +46,22 @@ func (l *LastChanges) Of(ctx context.Context, o verdict.Object) *Change {
 		if err != nil || by == nil {
 			return nil // Ignore the error: the finding is then shown without a last change.
 		}
-		return &Change{
+		change := &Change{
 			Object: o, At: by.Time, By: by.Manager, IsCreation: !by.Time.After(created.Add(creationTolerance)),
 		}
+		if !change.IsCreation {
+			change.What = partsText(by.Parts)
+		}
+		return change
 	})
 	return change
+}
+
+// partsText returns the changed parts of an object, such as "data". If one of several parts has changed, and it is
+// unknown which, their names are separated by slashes. The text is empty for the spec.
+func partsText(parts []string) string {
+	if text := strings.Join(parts, "/"); text != "spec" {
+		return text
+	}
+	return ""
 }
