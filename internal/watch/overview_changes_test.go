@@ -2,6 +2,7 @@ package watch_test
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -186,6 +187,39 @@ func TestLastChangeOfTheCauseOfAPod(t *testing.T) {
 		}
 		if got := changeOf(t, cluster, user("ann"), "Pod/before"); got != "" {
 			t.Errorf("without permission to list ConfigMaps: got %q, want none", got)
+		}
+	})
+}
+
+// A change after the start of a problem is marked as such, also if it is read from managedFields. If the start of the
+// problem is unknown, no change is marked.
+func TestLastChangeAfterTheStart(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := startSinceCluster(t)
+		now := time.Now()
+		for name, began := range map[string]time.Time{"later": now.Add(-time.Hour), "earlier": now, "unknown": {}} {
+			condition := ""
+			if !began.IsZero() {
+				condition = fmt.Sprintf(`,"lastTransitionTime":%q`, began.UTC().Format(time.RFC3339))
+			}
+			server.Set("apps/v1/deployments", apitest.Item{
+				Namespace: "a", Name: name,
+				Metadata: longAgo + "," + managedFields("helm", "spec", now.Add(-time.Minute)),
+				Rest: fmt.Sprintf(`"spec":{"replicas":1},"status":{"conditions":[{"type":"Progressing","status":"False",`+
+					`"reason":"ProgressDeadlineExceeded"%s}]}`, condition),
+			})
+		}
+		cluster, _ := runSinceCluster(t, server)
+		doc := overviewFor(t, cluster, watch.Viewer{Program: true}, watch.OverviewQuery{})
+		var later []string
+		for _, p := range doc.Problems {
+			if c := p.LastChange; p.Kind == "Deployment" && c != nil && c.By == "helm" {
+				later = append(later, fmt.Sprint(p.Name, " ", c.IsLater))
+			}
+		}
+		want := []string{"earlier false", "later true", "unknown false"}
+		if slices.Sort(later); !slices.Equal(later, want) {
+			t.Errorf("got %q, want %q", later, want)
 		}
 	})
 }

@@ -266,7 +266,7 @@ func (b *builder) items() (items []item) {
 			packed = verdict.Pack(nil, &verdict.Verdict{Severity: packed.Severity()})
 		}
 		seesCause := b.seesCause(packed)
-		item := item{Object: neighbor.ObjectOf(&n), Verdict: packed.Unpack(), Since: func() time.Time {
+		item := item{Object: neighbor.ObjectOf(&n), Verdict: packed.Unpack(), Since: func() (time.Time, bool) {
 			return since(engine, &n, packed.IsInherited() && seesCause)
 		}}
 		if !seesCause {

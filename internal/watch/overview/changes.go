@@ -1,8 +1,6 @@
 package overview
 
 import (
-	"cmp"
-	"context"
 	"slices"
 	"strings"
 	"time"
@@ -95,75 +93,8 @@ func (b *builder) addChanges() {
 		}
 	}
 	for n := range b.result.Problems {
-		p := &b.result.Problems[n]
-		others := p.Chain
-		if p.Cause != nil {
-			others = append(slices.Clone(others), p.Cause.Object)
-		}
-		p.LastChange = lastChange(all, p.Object, others, p.Since)
+		setLastChange(&b.result.Problems[n], all)
 	}
-}
-
-// sinceTolerance is the time after the start of a problem in which a change still counts as made before the problem.
-// The start is not exact, because the times of conditions have no fractions of a second.
-const sinceTolerance = 2 * time.Second
-
-func isBefore(c *Change, since time.Time) bool { return !c.At.After(since.Add(sinceTolerance)) }
-
-// lastChange returns the newest change that an object or one of the other objects had before the object's problem
-// began. If there is no such change, it returns the first change of the object after the start of the problem, or nil
-// if there is none either. The parameter changes is sorted by time, the newest first.
-func lastChange(changes []Change, o verdict.Object, others []verdict.Object, since time.Time) (last *Change) {
-	var later *Change
-	for n := range changes {
-		c := &changes[n]
-		isOwn := c.Object == o
-		switch {
-		case !isOwn && !slices.Contains(others, c.Object):
-		case !isBefore(c, since):
-			if isOwn {
-				later = c
-			}
-		case last == nil || isOwn && last.Object != o && c.At.Equal(last.At):
-			last = c
-		}
-	}
-	return cmp.Or(last, later)
-}
-
-// maxLastChanges is the maximum number of findings whose last change is read from the API server.
-const maxLastChanges = 20
-
-// addLastChanges reads the last change of the specification for findings whose objects last changed before this program
-// watched them. It requests the objects from the API server, because the cache has no managedFields.
-func (b *builder) addLastChanges(ctx context.Context) {
-	if b.isGuest() {
-		return
-	}
-	ctx, cancel := context.WithTimeout(ctx, b.deps.Timeout)
-	defer cancel()
-	for n := range b.result.Problems[:min(maxLastChanges, len(b.result.Problems))] {
-		p := &b.result.Problems[n]
-		if p.LastChange == nil && p.Kind != "Pod" {
-			p.LastChange = b.deps.LastChange(ctx, p.Object)
-		}
-		if p.LastChange == nil {
-			p.LastChange = b.lastChangeOfCause(ctx, p)
-		}
-	}
-}
-
-// lastChangeOfCause reads the last change of the object that explains a finding. It returns nil if this change is from
-// after the start of the problem.
-func (b *builder) lastChangeOfCause(ctx context.Context, p *Finding) *Change {
-	c := p.Cause
-	if c == nil || c.Missing || c.Kind == "Pod" || c.Object == p.Object || !b.seesObject(&c.Object) {
-		return nil
-	}
-	if change := b.deps.LastChange(ctx, c.Object); change != nil && isBefore(change, p.Since) {
-		return change
-	}
-	return nil
 }
 
 // isController reports whether a field manager is a component of Kubernetes, and not a person or a deployment tool.

@@ -17,8 +17,8 @@ type item struct {
 	Chain []verdict.Object
 	// Owner is the topmost of the object's owners with a problem; nil if there is none, or if the viewer may not see it.
 	Owner *verdict.Object
-	// Since returns when the problem of the object began, or the zero Time if this is unknown.
-	Since func() time.Time
+	// Since returns when the problem of the object began, or if this is unknown, when the object was created.
+	Since func() (at time.Time, isKnown bool)
 }
 
 // rank returns the rank of a kind in the order of the objects of a finding. The objects that people usually manage are
@@ -87,7 +87,7 @@ func newFinding(root verdict.Object, members []*item) Finding {
 	for _, m := range members[:min(MaxMembers, len(members))] {
 		f.Objects = append(f.Objects, Member{m.Object, m.Verdict, m.Chain})
 	}
-	f.Since = first.Since()
+	f.Since, f.hasStart = first.Since()
 	return f
 }
 

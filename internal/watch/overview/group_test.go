@@ -12,7 +12,9 @@ func TestGroupKeepsTheSeverityOfItsObject(t *testing.T) {
 	t.Parallel()
 	now := time.Now()
 	newItem := func(kind, name string, severity verdict.Severity, cause *verdict.Object, age time.Duration) item {
-		i := item{Object: verdict.Object{Kind: kind, Name: name}, Since: func() time.Time { return now.Add(-age) }}
+		i := item{Object: verdict.Object{Kind: kind, Name: name}, Since: func() (time.Time, bool) {
+			return now.Add(-age), true
+		}}
 		if i.Severity = severity; cause != nil {
 			i.Cause = &verdict.Cause{Object: *cause}
 		}

@@ -22,7 +22,8 @@ type Finding struct {
 	Objects    []Member         `json:"objects"` // The objects of the group, at most MaxMembers, the worst first.
 	LastChange *Change          `json:"lastChange,omitempty"`
 
-	worst verdict.Severity // The worst severity of all objects of the group.
+	worst    verdict.Severity // The worst severity of all objects of the group.
+	hasStart bool             // Since is the start of the problem. Otherwise, the start is unknown.
 }
 
 // MaxMembers is the maximum number of objects that a Finding lists.
@@ -47,6 +48,8 @@ type Change struct {
 	What string    `json:"what,omitempty"` // The changed fields, such as "spec.template.spec.containers[app].image".
 	// IsCreation reports that the object has not changed since its creation.
 	IsCreation bool `json:"created,omitempty"`
+	// IsLater reports that the last change of a finding was made after its problem began.
+	IsLater bool `json:"afterStart,omitempty"`
 }
 
 // Warning is a group of warning events with the same reason.

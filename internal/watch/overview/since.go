@@ -10,19 +10,20 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
-// since returns when the problem of an object began. If this is unknown, it returns when the object was created. The
-// result is never before the creation, and never before the object was last OK (short recoveries do not count).
+// since returns when the problem of an object began. If this is unknown, it returns when the object was created, and
+// isKnown is false. The result is never before the creation, and never before the object was last OK (short recoveries
+// do not count).
 //
 // The times of a cause are used only if isCauseVisible is true, because they are facts about another object.
-func since(engine *inherit.Engine, n *neighbor.Neighbor, isCauseVisible bool) time.Time {
-	leftOK, began := engine.Began(n.ID)
+func since(engine *inherit.Engine, n *neighbor.Neighbor, isCauseVisible bool) (began time.Time, isKnown bool) {
+	leftOK, observed := engine.Began(n.ID)
 	v, at := n.Object.Verdict(), time.Time{}
 	if own := v.Own().Severity(); own.IsProblem() && own == v.Severity() {
 		at = ownSince(n)
 	}
-	// Prefer the observed time (began) if it is earlier: the object possibly contains only the time of its newest crash.
-	if at.IsZero() || !began.IsZero() && began.Before(at) {
-		at = began
+	// Prefer the observed time if it is earlier: the object possibly contains only the time of its newest crash.
+	if at.IsZero() || !observed.IsZero() && observed.Before(at) {
+		at = observed
 	}
 	if at.IsZero() && isCauseVisible {
 		at = causeSince(engine, n)
@@ -30,11 +31,12 @@ func since(engine *inherit.Engine, n *neighbor.Neighbor, isCauseVisible bool) ti
 	if at.IsZero() && v.Own().Severity() > verdict.OK {
 		at = ownSince(n)
 	}
+	isKnown = !at.IsZero()
 	at = later(at, n.Object.Created())
 	if leftOK.Sub(at) > sinceTolerance {
-		return leftOK
+		return leftOK, true
 	}
-	return at
+	return at, isKnown
 }
 
 // ownSince returns when the problem that an object has by itself (and does not inherit) began, or the zero Time.

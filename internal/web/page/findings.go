@@ -156,10 +156,14 @@ func changeText(c *overview.Change, of *verdict.Object) string {
 		object = " of " + c.Kind + " " + c.Name
 		created = c.Kind + " " + c.Name + " created"
 	}
+	text := fieldText(c.What) + object + " changed by " + author
 	if c.IsCreation {
-		return created + " by " + author
+		text = created + " by " + author
 	}
-	return fieldText(c.What) + object + " changed by " + author
+	if c.IsLater {
+		text += " (after the problem began)"
+	}
+	return text
 }
 
 // moreFields matches the number of further changed fields at the end of a text such as "spec.replicas and 2 more".

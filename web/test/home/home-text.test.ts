@@ -66,6 +66,10 @@ void test("changed fields have short names", () => {
   assert.ok(change);
   assert.equal(changeText(change, problem("price-feed")), "replicas of Deployment price-feed changed by kubectl-scale");
   assert.equal(changeText({ ...change, by: "" }, null), "replicas changed by an unknown author");
+  assert.equal(
+    changeText({ ...change, isLater: true }, null),
+    "replicas changed by kubectl-scale (after the problem began)",
+  );
   const created = { ...change, what: "", isCreation: true };
   assert.equal(changeText(created, null), "created by kubectl-scale");
   assert.equal(changeText(created, problem("price-feed")), "Deployment price-feed created by kubectl-scale");

@@ -48,9 +48,9 @@ export function fieldText(what: string): string {
  */
 export function changeText(change: SpecChange, of: ObjectRef | null): string {
   const object = of === null || sameRef(change, of) ? "" : `${change.kind} ${change.name}`;
-  const author = change.by || "an unknown author";
-  if (change.isCreation) return `${object === "" ? "" : `${object} `}created by ${author}`;
-  return `${fieldText(change.what)}${object === "" ? "" : ` of ${object}`} changed by ${author}`;
+  const author = `by ${change.by || "an unknown author"}${change.isLater ? " (after the problem began)" : ""}`;
+  if (change.isCreation) return `${object === "" ? "" : `${object} `}created ${author}`;
+  return `${fieldText(change.what)}${object === "" ? "" : ` of ${object}`} changed ${author}`;
 }
 
 /** Returns the pod and the container whose previous log explains the problem, or null if no container has crashed. */

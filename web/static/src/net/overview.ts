@@ -28,6 +28,7 @@ export interface SpecChange extends ObjectRef {
   readonly by: string; // the field manager
   readonly what: string; // the changed fields as text; can be empty
   readonly isCreation: boolean; // whether the object has not changed since its creation
+  readonly isLater: boolean; // whether the last change of a finding was made after its problem began
 }
 
 /** Failed or degraded objects with the same cause. The fields of Member describe the object to examine first. */
@@ -173,6 +174,7 @@ const change = (o: JsonObject): SpecChange => ({
   by: text(o["by"], "by"),
   what: text(o["what"], "what"),
   isCreation: o["created"] === true,
+  isLater: o["afterStart"] === true,
 });
 
 const warning = (o: JsonObject): Warning => ({
