@@ -116,7 +116,7 @@ await test("overview", { timeout: 400_000 }, async (t) => {
     );
   });
 
-  await t.test("the owner chain leads to the root, and owners open in the panel", async (t) => {
+  await t.test("the owner chain leads to the root, and owners open in the panel next to the same list", async (t) => {
     const page = await open(t, panelURL("core/v1/pods", name));
     const set = pod.metadata.ownerReferences[0].name;
     await become(
@@ -130,7 +130,8 @@ await test("overview", { timeout: 400_000 }, async (t) => {
       "the panel to show the Deployment",
       async () => (await page.locator("#panel h2").innerText()) === `${ns}/web`,
     );
-    assert.equal(page.url(), panelURL("apps/v1/deployments", "web"));
+    assert.equal(page.url(), panelURL("core/v1/pods", "web").replace("open=", "open=apps/v1/deployments/"));
+    assert.equal(await page.locator("#heading").innerText(), "Pods", "the list stays");
     assert.ok(await page.evaluate(() => window.same), "the page is not reloaded");
     await until("the replicas of the Deployment", async () =>
       /0 of 1/.test(await page.locator(".replicas").innerText()),

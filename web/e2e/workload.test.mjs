@@ -70,7 +70,8 @@ await test("workload", { timeout: 400_000 }, async (t) => {
       () => new URL(page.url()).searchParams.get("previous"),
       "true",
     );
-    assert.equal(new URL(page.url()).searchParams.get("open"), `${ns}/${bad}`);
+    assert.equal(new URL(page.url()).searchParams.get("open"), `core/v1/pods/${ns}/${bad}`);
+    assert.equal(await page.locator("#heading").innerText(), "Deployments", "the list stays");
     await page.goBack();
     await page.locator(".pods").waitFor();
   });

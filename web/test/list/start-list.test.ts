@@ -149,18 +149,15 @@ void test("a link with a filter is shown without a page load, and a click on a h
   ]);
 });
 
-void test("a related object opens next to the same list, and back returns to the first object", () => {
+void test("each link in the panel to an object keeps the list, and back returns to the first object", () => {
   const { list } = start("/r/core/v1/pods?sort=-name");
   list.openObject({ ns: "shop", name: "web-1" }, "related");
   const first = "/r/core/v1/pods?sort=-name&open=shop/web-1&tab=related";
-  const related = page.createElement("div");
-  related.setAttribute("class", "related");
-  page.body.append(related);
-  const follow = (search: string): void => {
+  const follow = (search: string, into = element("panel")): void => {
     const link = page.createElement("a");
     link.setAttribute("data-address", "");
     Object.assign(link, { pathname: "/r/core/v1/nodes", search });
-    related.append(link);
+    into.append(link);
     link.dispatch("click", { button: 0 });
   };
   follow("?open=_/node-1&tab=related");
@@ -173,6 +170,9 @@ void test("a related object opens next to the same list, and back returns to the
   assert.deepEqual([list.openedKind.kind, list.listedObject?.name], ["Pod", "web-1"]);
   follow("?q=node");
   assert.equal(browser.history.at(-1), "push /r/core/v1/nodes?q=node", "a link to a list replaces the list");
+  goBack(first);
+  follow("?open=_/node-1", page.body);
+  assert.equal(browser.history.at(-1), "push /r/core/v1/nodes?open=_/node-1", "a link outside the panel does too");
   list.close();
 });
 

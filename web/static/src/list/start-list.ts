@@ -149,9 +149,8 @@ function listenToClicks(list: ListPage, picker: Picker, navigate: Navigate): voi
     if (address !== null) {
       e.preventDefault();
       const { ref, open, tab, ...rest } = parseView(address.pathname, address.search, list.view.ref);
-      // If the panel is open, a link to a cause, an affected object or a related object changes only the panel. The
-      // list stays the same.
-      const keepsList = address.closest(".related, .chain, .affected") !== null;
+      // A link in the panel to another object changes only the panel. The list stays the same.
+      const keepsList = address.closest("#panel") !== null;
       return navigate(
         keepsList && open !== null && list.view.open !== null
           ? withObject(list.view, ref, open, tab)
