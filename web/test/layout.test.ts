@@ -35,6 +35,13 @@ void test("a kiosk shows no controls, and its fixed status overlaps nothing", ()
   check("kiosk", ":is(.list, .object-page) > .bar", "padding-right: calc(var(--value) * 24)");
 });
 
+void test("stale data keeps the color of its severity, and only a deleted object is gray and italic", () => {
+  check("overview", "[data-gone] .health", "--health-color: var(--muted)", "font-style: italic");
+  const css = readFileSync("static/src/css/overview.css", "utf8");
+  for (const [, selectors = ""] of css.matchAll(/([^{};]+)\{/g))
+    assert.doesNotMatch(selectors, /data-stale.*\.(health|verdict)/, "no rule changes a stale verdict");
+});
+
 void test("a long kind name is truncated at the edge of its card", () => {
   check("related", ".card :is(.kind, .where)", "min-width: 0", "overflow: hidden", "text-overflow: ellipsis");
   check("related", ".card .state", "flex: none");
