@@ -3,6 +3,7 @@ package watch_test
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"strconv"
 	"strings"
 	"testing"
@@ -14,6 +15,7 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/query"
 	"github.com/glasshouse-project/glasshouse/internal/watch/status"
 	"github.com/glasshouse-project/glasshouse/internal/watch/stream"
+	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
 type changesReader struct {
@@ -36,6 +38,7 @@ func subscribeChanges(t *testing.T, cluster *watch.Cluster, q query.Query, curso
 
 type changeEvent struct {
 	Op, NS, Name, UID, RV string
+	Severity              string
 	Time                  time.Time
 	Patch, Object         json.RawMessage
 	By                    *struct{ Manager string }
@@ -162,6 +165,47 @@ func TestChangesViewSendsEachChangeInOrder(t *testing.T) {
 		server.ChangeWhileDown(pods, func() {})
 		// Only the table cells changed, not the object, so the message contains no event.
 		first.wantSettle("events")
+	})
+}
+
+// The add of an object with a problem has its severity, so that clients can distinguish Warning and Normal events.
+func TestChangesViewSendsTheSeverityOfAddedObjects(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster := serveRates(t)
+		open := func(ref string) *changesReader {
+			sub, err := cluster.For(watch.Viewer{Program: true}).Subscribe(
+				t.Context(), query.Query{Resource: ref}, stream.Changes, "")
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(sub.Close)
+			return &changesReader{t: t, sub: sub}
+		}
+		got := map[string]string{}
+		read := func(c *changesReader) {
+			for m := c.next(); m.Type != "heartbeat"; m = c.next() {
+				for _, e := range m.Events {
+					got[e.Op+" "+e.Name] = e.Severity
+				}
+			}
+		}
+		podChanges, eventChanges := open(pods), open(events)
+		podChanges.settle()
+		eventChanges.settle()
+		server.Set(events, warning("a", "bad", "Pod", "p", "Warning", 1))
+		server.Set(events, warning("a", "good", "Pod", "p", "Normal", 1))
+		server.Set(events, warning("a", "bad", "Pod", "p", "Warning", 2))
+		server.Set(pods, withSeverity(pod("a", "failed", "Failed"), verdict.Failed))
+		server.Set(pods, withSeverity(pod("a", "new", "Pending"), verdict.Progressing))
+		server.Delete(events, "a", "bad")
+		read(podChanges)
+		read(eventChanges)
+		want := map[string]string{
+			"add bad": "degraded", "add good": "", "update bad": "", "delete bad": "", "add failed": "failed", "add new": "",
+		}
+		if !maps.Equal(got, want) {
+			t.Errorf("got  %v\nwant %v", got, want)
+		}
 	})
 }
 

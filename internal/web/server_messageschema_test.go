@@ -308,7 +308,7 @@ func (c *schemaTab) receiveViews(b *bubble) {
 	change("update", func() { b.api.Set(podsRef, managedPod("web-1", "Running", "kubectl", "kubelet")) })
 	change("delete", func() { b.api.Delete(podsRef, "a", "web-1") })
 	change("add", func() {
-		again := managedPod("web-1", "Running", "kubectl")
+		again := managedPod("web-1", "Failed", "kubectl")
 		again.UID = "again"
 		b.api.Set(podsRef, again)
 	})

@@ -152,20 +152,32 @@ func (v *changes) encode(c *event.Change, cache *event.Cache) ([]byte, error) {
 		}
 	}
 	if c.Op == journal.Add {
-		author, err := event.AuthorOf(c, cache)
-		if err != nil {
+		var err error
+		if encoded, err = v.appendAdded(encoded, c, cache); err != nil {
 			return nil, err
 		}
-		if author != nil {
-			encoded = event.AppendMember(encoded, "by", author)
-		}
-	}
-	if c.Op == journal.Add && v.client.options.Key != "" {
-		text, err := o.JSON()
-		if err != nil {
-			return nil, err
-		}
-		encoded = append(append(encoded, `,"object":`...), text...)
 	}
 	return append(encoded, '}'), nil
+}
+
+// appendAdded appends the members that only the event of an added object has.
+func (v *changes) appendAdded(dst []byte, c *event.Change, cache *event.Cache) ([]byte, error) {
+	if severity := c.New.Verdict().Severity(); severity.IsProblem() {
+		dst = event.AppendMember(dst, "severity", severity)
+	}
+	author, err := event.AuthorOf(c, cache)
+	if err != nil {
+		return nil, err
+	}
+	if author != nil {
+		dst = event.AppendMember(dst, "by", author)
+	}
+	if v.client.options.Key == "" {
+		return dst, nil
+	}
+	text, err := c.New.JSON()
+	if err != nil {
+		return nil, err
+	}
+	return append(append(dst, `,"object":`...), text...), nil
 }

@@ -63,14 +63,18 @@ void test("changes are listed newest first, minor ones only on request", () => {
   );
 });
 
-void test("an update of an Event is minor, because it only counts another occurrence", () => {
+void test("of the changes of Events, only a new Warning is not minor", () => {
   const h = new ChangeLog();
   const events = kind("events");
   h.addResource(events, t, [
-    change("a", [], "kubelet", "add"),
+    { ...change("a", [], "kubelet", "add"), severity: "degraded" },
     change("a", [{ op: "replace", path: "/count", value: 2 }]),
+    { ...change("normal", [], "kubelet", "add"), severity: "" },
+    change("a", [], "kubelet", "delete"),
   ]);
-  assert.deepEqual([h.visible("", false).map((e) => e.op), h.visible("", true).length], [["add"], 2]);
+  h.addResource(pods, t, [change("pod", [], "kubelet", "add"), change("pod", [], "kubelet", "delete")]);
+  const shown = h.visible("", false).map((e) => `${e.op} ${e.name}`);
+  assert.deepEqual([shown, h.visible("", true).length], [["delete pod", "add pod", "add a"], 6]);
 });
 
 const newestFields = (h: ChangeLog): string[] | undefined =>

@@ -232,7 +232,7 @@ void test("changes for the activity feed are decoded", () => {
     authors: [{ ...by, ops: [0, 1] }],
   };
   const gone = { op: "delete", ns: "shop", name: "web-2", uid: "v", rv: "813", time: "2026-11-21T10:00:02Z" };
-  const made = { ...gone, op: "add", object: { kind: "Pod" } };
+  const made = { ...gone, op: "add", severity: "failed", object: { kind: "Pod" } };
   const { messages, faults } = read([
     {
       id: 3,
@@ -254,14 +254,14 @@ void test("changes for the activity feed are decoded", () => {
       cursor: "c1",
       since: "2026-11-21T09:55:00Z",
       object: { kind: "Pod" },
-      events: [{ ...update, was: new Map([[0, 2]]) }],
+      events: [{ ...update, severity: "", was: new Map([[0, 2]]) }],
     },
     {
       id: 3,
       type: "change-events",
       cursor: "c2",
       events: [
-        { ...gone, patch: [] },
+        { ...gone, severity: "", patch: [] },
         { ...made, patch: [] },
       ],
     },

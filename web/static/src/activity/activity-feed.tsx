@@ -224,7 +224,7 @@ export class ActivityFeed {
             />
             Show status updates
           </label>
-          <label title="Minor changes affect only lease renewals, resource versions, counts of Events and the like">
+          <label title="Minor changes are Normal events, and updates of lease renewals, resource versions and the like">
             <input
               type="checkbox"
               checked={showMinor}

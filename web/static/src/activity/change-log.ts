@@ -146,8 +146,8 @@ export class ChangeLog {
       name,
       time,
       fieldTexts,
-      // An update of an Event only counts another occurrence.
-      isMinor: op === "update" && (relevant.length === 0 || isEvents(kind.ref)),
+      // Of the changes of Events, only a new Warning matters: an update only counts another occurrence.
+      isMinor: isEvents(kind.ref) ? op !== "add" || !change.severity : op === "update" && relevant.length === 0,
       isStatus: relevant.length > 0 && partsOf(relevant).join() === "status",
       by,
       searchText,

@@ -370,6 +370,7 @@ function change(v: unknown): Change {
     uid: optional(e["uid"], "uid"),
     rv: optional(e["rv"], "rv"),
     time: optional(e["time"], "time"),
+    severity: optional(e["severity"], "severity"),
     ...(op === "update" ? { ...decodePatch(e), ...decodePreviousValues(e["was"]) } : { patch: [] }),
     ...(op === "add" && !isAbsent(e["object"]) ? { object: tree(e["object"], "object") } : {}),
     ...decodeAuthor(e["by"]),

@@ -159,6 +159,8 @@ export interface Change {
   readonly uid: string;
   readonly rv: string;
   readonly time: string;
+  /** "failed" or "degraded" for the op "add" of an object with a problem, such as a Warning event. */
+  readonly severity?: string;
   /** The patch operations of an update. Empty for other changes. */
   readonly patch: readonly PatchOp[];
   /** The added object. Only set for the op "add", and only if the subscription names one object (`name`). */
