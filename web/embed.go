@@ -21,7 +21,7 @@ import (
 // internal/notices.
 //go:generate go tool templ generate -path templates
 //go:generate rm -rf static/dist
-//go:generate go tool esbuild static/src/app.ts static/src/share/share-landing.ts static/src/app.css static/src/home.css static/src/kiosk.css static/src/forms.css static/src/status.css static/src/tabs.css static/src/favicon.svg --bundle --splitting --minify --format=esm --target=es2022 --charset=utf8 --legal-comments=none --loader:.svg=copy --entry-names=[name] --chunk-names=[name]-[hash] --outdir=static/dist --metafile=node_modules/.cache/esbuild.json --log-level=warning
+//go:generate go tool esbuild static/src/app.ts static/src/share/share-landing.ts static/src/app.css static/src/home.css static/src/kiosk.css static/src/forms.css static/src/status.css static/src/tabs.css static/src/favicon.svg static/src/icons/*.svg --bundle --splitting --minify --format=esm --target=es2022 --charset=utf8 --legal-comments=none --loader:.svg=copy --entry-names=[name] --chunk-names=[name]-[hash] --outdir=static/dist --metafile=node_modules/.cache/esbuild.json --log-level=warning
 //go:generate node icons.mjs
 
 const script = "app.js"

@@ -7,6 +7,7 @@ import (
 
 	"github.com/glasshouse-project/glasshouse/internal/web"
 	"github.com/glasshouse-project/glasshouse/internal/web/request"
+	"github.com/glasshouse-project/glasshouse/web/templates"
 )
 
 func TestHomePageIsServedOrRedirected(t *testing.T) {
@@ -72,6 +73,28 @@ func TestHomeOfTheNamespaceOfTheContext(t *testing.T) {
 	}
 	if a := s.get("/?ns=", "Accept: text/html"); a.status != http.StatusOK {
 		t.Errorf("GET / of all namespaces: got %d, want 200", a.status)
+	}
+}
+
+// The icon of a page has the color of the cluster, which depends on its name. Guests do not see the name.
+func TestIconHasTheColorOfTheCluster(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	guest := s.openShare(s.createShare(`{"parts":[{"resource":"core/v1/pods"}],"to":"/r/core/v1/pods"}`))
+	for name, test := range map[string]struct {
+		icon    string
+		headers []string
+	}{
+		"viewer": {"/static/" + templates.ClusterIcon("test"), []string{"Accept: text/html"}},
+		"guest":  {"/static/favicon.svg", []string{"Accept: text/html", guest.cookie}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := s.forRow(t)
+			page := s.get("/r/"+podsRef, test.headers...).body
+			if !strings.Contains(page, `<link rel="icon" type="image/svg+xml" href="`+test.icon) {
+				t.Errorf("the page does not have the icon %s: %.900s", test.icon, page)
+			}
+		})
 	}
 }
 

@@ -4,9 +4,11 @@ import (
 	"hash/fnv"
 	"io"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 )
 
 // Digits formats a count with thousands separators, such as 10,020.
@@ -173,10 +175,35 @@ func contextText(c Context) string {
 // clusterColor returns the color that marks a cluster, so that users notice which one they see. It returns "prod" for a
 // production cluster, and otherwise one of six colors, selected by a hash of the cluster's name.
 func clusterColor(name string) string {
-	if strings.Contains(strings.ToLower(name), "prod") {
+	if isProduction(name) {
 		return "prod"
 	}
 	hash := fnv.New32a()
 	_, _ = io.WriteString(hash, name)
 	return strconv.Itoa(int(hash.Sum32() % 6))
+}
+
+// isProduction reports whether a word in the name of a cluster means production, such as "eu-prod-2". Names such as
+// "nonprod", "pre-prod" and "products" are not names of production clusters.
+func isProduction(name string) bool {
+	words := strings.FieldsFunc(strings.ToLower(name), func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r)
+	})
+	for i, word := range words {
+		isNegated := i > 0 && slices.Contains([]string{"non", "not", "no", "pre", "sub"}, words[i-1])
+		word = strings.TrimRight(word, "0123456789")
+		if !isNegated && slices.Contains([]string{"prod", "production", "prd"}, word) {
+			return true
+		}
+	}
+	return false
+}
+
+// ClusterIcon returns the file name of the page's icon, in the color of the cluster. Guests do not see the name of the
+// cluster, so for an empty name, the icon has the color of no cluster.
+func ClusterIcon(name string) string {
+	if name == "" {
+		return "favicon.svg"
+	}
+	return "favicon-" + clusterColor(name) + ".svg"
 }

@@ -24,6 +24,18 @@ void test("the bar of a list wraps as soon as its filters cannot shrink further,
   check("list", ".list > .bar > .filters", "flex: 1000 0 150px", "max-width: max-content");
 });
 
+void test("the name of the cluster has its color as background, also on a small screen", () => {
+  check("layout", ".cluster", "background: oklch(0.65 0.13 var(--hue) / 0.3)");
+  check("layout", '[data-color="prod"]', "--hue: 25");
+  for (const sheet of ["navigation", "small"] as const)
+    assert.deepEqual(
+      [".cluster", "button.cluster"]
+        .flatMap((c) => declarationsOf(sheet, c))
+        .filter((d) => /^(display|background)/.test(d)),
+      [],
+    );
+});
+
 void test("the filter of changes keeps its minimum width", () => {
   check("timeline", ".tools", "flex-wrap: wrap");
   check("timeline", '.tools input[type="search"]', "min-width: 100px");

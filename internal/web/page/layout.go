@@ -53,9 +53,9 @@ func (s *Site) layout(r *http.Request, title, selected string) templates.Layout 
 		Title: title, Version: s.Version, Cluster: request.ClusterOf(r).Name, ID: request.ClusterOf(r).ID,
 		Preferences: preferencesOf(r),
 		Assets: templates.Assets{
-			Script: s.Assets.URL("app.js"), Style: s.Assets.URL("app.css"), Icon: s.Assets.URL("favicon.svg"),
-			KindIcons: s.Assets.URL("icons.svg"), KioskStyle: s.Assets.URL("kiosk.css"),
-			Chunks: s.Assets.Chunks(),
+			Script: s.Assets.URL("app.js"), Style: s.Assets.URL("app.css"), KindIcons: s.Assets.URL("icons.svg"),
+			KioskStyle: s.Assets.URL("kiosk.css"),
+			Chunks:     s.Assets.Chunks(),
 		},
 	}
 	if s.hasHome(r) {
@@ -75,6 +75,7 @@ func (s *Site) layout(r *http.Request, title, selected string) templates.Layout 
 			layout.Logout = s.Base.At(request.LogoutPath)
 		}
 	}
+	layout.Assets.Icon = s.Assets.URL(templates.ClusterIcon(layout.Cluster))
 	known := s.Reader.Access(r).Resources()
 	resources, groupErrors, err := known.List(r.Context(), 0)
 	if err != nil {

@@ -1,1 +1,0 @@
-import{a}from"./chunk-FF7GTVPI.js";import"./chunk-ON4DZ6M5.js";import"./chunk-LGTLVMW2.js";import"./chunk-2Y2BNFX7.js";import"./chunk-BQVFQHK6.js";import"./chunk-BPIPMS3Z.js";import"./chunk-6VZ3VJS7.js";import"./chunk-3NJPP6DP.js";import"./chunk-C6GKX3UN.js";export{a as openRowMenu};
