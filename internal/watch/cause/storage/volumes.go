@@ -4,7 +4,10 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
+	"path"
 	"slices"
+	"strings"
+	"unicode"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/utils/ptr"
@@ -90,7 +93,48 @@ func boundClaim(s *subject.Subject, o *corev1.PersistentVolumeClaim) *verdict.Ve
 	if v := unmodifiedClaim(s, o); v != nil {
 		return v
 	}
-	return notResizedClaim(s, o)
+	if v := notResizedClaim(s, o); v != nil {
+		return v
+	}
+	return notExpandedClaim(s, o)
+}
+
+// notExpandedClaim reports a claim whose volume stays smaller than requested, because no controller expands it.
+// Kubernetes leaves this to the resizer of the CSI driver, and reports in an event of type Normal that it waits.
+func notExpandedClaim(s *subject.Subject, o *corev1.PersistentVolumeClaim) *verdict.Verdict {
+	has, wants := o.Status.Capacity[corev1.ResourceStorage], o.Spec.Resources.Requests[corev1.ResourceStorage]
+	if has.IsZero() || has.Cmp(wants) >= 0 || len(o.Status.Conditions) > 0 {
+		return nil
+	}
+	last := s.NewestEvent(func(e *corev1.Event) bool { return e.Reason == "ExternalExpanding" })
+	if last == nil {
+		return nil
+	}
+	since := last.FirstTimestamp.Time
+	if since.IsZero() {
+		since = neighbor.EventTime(last)
+	}
+	if !subject.HasPassed(s, since.Add(subject.SettleTime)) {
+		return nil
+	}
+	s.AddSource(subject.EventsRef, last.Namespace)
+	effect := fmt.Sprintf("Has %s, but requests %s: no controller expands the volume", has.String(), wants.String())
+	// The settings of the controller do not always contain the complete name of the driver, such as ebs.csi.aws.com.
+	driver, _, _ := strings.Cut(provisionerOf(o), ".")
+	all, isComplete := subject.Workloads(s, func(c []corev1.Container) bool { return isResizer(c, driver) }, "resizer")
+	if v := subject.StoppedWorkload(s, all, effect); v != nil && driver != "" && isComplete {
+		return v
+	}
+	return s.Explain(verdict.Degraded, "NotExpanded", effect, nil)
+}
+
+// isResizer reports whether one of the containers expands volumes, and whether the name of an image contains the word.
+func isResizer(containers []corev1.Container, word string) bool {
+	isSeparator := func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }
+	return slices.ContainsFunc(containers, func(c corev1.Container) bool { return strings.Contains(c.Name, "resizer") }) &&
+		slices.ContainsFunc(containers, func(c corev1.Container) bool {
+			return slices.Contains(strings.FieldsFunc(path.Base(c.Image), isSeparator), word)
+		})
 }
 
 // notResizedClaim reports a claim whose volume is larger now, but whose file system is not, although a pod uses the

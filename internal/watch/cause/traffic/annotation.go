@@ -3,8 +3,11 @@ package traffic
 import (
 	"encoding/json"
 	"maps"
+	"net/url"
 	"slices"
+	"strings"
 
+	networking "k8s.io/api/networking/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/subject"
@@ -63,4 +66,26 @@ func missingObject(s *subject.Subject, id graph.ID, message string) *verdict.Cau
 	cause := s.MissingCause(&n)
 	cause.Sentence = subject.Sentences(message, cause.Sentence)
 	return cause
+}
+
+// authenticationURL is an annotation of the NGINX Ingress Controller. Its value is the URL that the controller asks
+// before it forwards a request. If the URL does not answer, the controller rejects the request with status 500.
+const authenticationURL = "nginx.ingress.kubernetes.io/auth-url"
+
+// brokenAuthentication explains an Ingress by the Service that should authenticate its requests.
+func brokenAuthentication(s *subject.Subject, o *networking.Ingress) *verdict.Verdict {
+	at, err := url.Parse(o.Annotations[authenticationURL])
+	if err != nil {
+		return nil
+	}
+	labels := strings.Split(at.Hostname(), ".")
+	if len(labels) < 3 || labels[2] != "svc" {
+		return nil
+	}
+	service := s.Find(graph.NewID(graph.Kind{Kind: "Service"}, labels[1], labels[0]))
+	subject.Follow(s, &service)
+	if !s.IsFailed(&service) {
+		return nil
+	}
+	return s.Inherit(&service, verdict.Failed, "Requests cannot be authenticated: "+service.String()+": ")
 }

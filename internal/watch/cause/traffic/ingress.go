@@ -36,6 +36,9 @@ func Ingress(s *subject.Subject) *verdict.Verdict {
 	if v := missingSecret(s, &o); v != nil {
 		return v
 	}
+	if v := brokenAuthentication(s, &o); v != nil {
+		return v
+	}
 	if len(o.Status.LoadBalancer.Ingress) > 0 {
 		return unhealthyBackends(s, &o, paths)
 	}

@@ -8,6 +8,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/glasshouse-project/glasshouse/internal/watch/cause/admission"
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/operator"
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/subject"
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/traffic/ports"
@@ -24,6 +25,9 @@ func Service(s *subject.Subject) *verdict.Verdict {
 	if v := explainNoResponse(s, &o); v != nil {
 		return v
 	}
+	if v := outdatedEndpoints(s); v != nil {
+		return v
+	}
 	if len(o.Status.LoadBalancer.Ingress) == 0 {
 		return operator.Balancer(s)
 	}
@@ -32,6 +36,25 @@ func Service(s *subject.Subject) *verdict.Verdict {
 		return nil
 	}
 	return s.Repeated(last, "Its load balancer is not updated: ")
+}
+
+// outdatedEndpoints explains a Service whose EndpointSlices the API server rejects, for example because of a webhook.
+// Then the proxies of the nodes do not know the present pods.
+func outdatedEndpoints(s *subject.Subject) *verdict.Verdict {
+	last := s.NewestEvent(func(e *corev1.Event) bool { return e.Reason == "FailedToUpdateEndpointSlices" })
+	if last == nil || neighbor.EventTime(last).Before(s.Now().Add(-subject.MaxCallAge)) {
+		return nil
+	}
+	const effect = "Its endpoints are not updated: "
+	v := s.Repeated(last, effect)
+	if v == nil {
+		return nil
+	}
+	if by := admission.Failure(s, last.Message); by != nil {
+		by.Severity, by.Sentence = v.Severity, effect+by.Sentence
+		return by
+	}
+	return v
 }
 
 // isLoadBalancer reports whether the reason of a warning is about a load balancer. The AWS Load Balancer Controller has
