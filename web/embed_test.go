@@ -18,15 +18,11 @@ func TestAssetURLsContainContentHash(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-<<<<<<< HEAD
-	for _, name := range []string{"app.js", "app.css", "tabs.css", "status.css", "forms.css", "favicon.svg", "icons.svg"} {
-=======
 	icons := []string{"favicon.svg", "favicon-prod.svg"} // for each result of templates.ClusterIcon
 	for color := range 6 {
 		icons = append(icons, fmt.Sprintf("favicon-%d.svg", color))
 	}
-	for _, name := range append(icons, "app.js", "app.css", "tabs.css", "status.css", "forms.css") {
->>>>>>> page: color the whole name of the cluster, and the icon
+	for _, name := range append(icons, "app.js", "app.css", "tabs.css", "status.css", "forms.css", "icons.svg") {
 		t.Run(name, func(t *testing.T) {
 			data, err := fs.ReadFile(assets.FS(), name)
 			if err != nil {

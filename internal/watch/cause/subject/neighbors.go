@@ -53,8 +53,8 @@ func ReplacedBy(owner *neighbor.Neighbor, reason, effect string) *verdict.Verdic
 	}
 }
 
-// OrderlyOwner returns the subject's owner if it is a custom resource or a CronJob, and if its own verdict has one of the
-// severities or the reason Superseded. Otherwise, it returns nil.
+// OrderlyOwner returns the subject's owner if it is a custom resource or a CronJob, and if its own verdict has one of
+// the severities or the reason Superseded. Otherwise, it returns nil.
 func (s *Subject) OrderlyOwner(severities ...verdict.Severity) *neighbor.Neighbor {
 	_, owners := s.References(s.ID)
 	for n := range owners {
