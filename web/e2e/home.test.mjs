@@ -123,7 +123,16 @@ await test("home", { timeout: 600_000 }, async (t) => {
     await page.keyboard.press("?");
     const help = page.locator("#keys");
     await help.waitFor();
-    for (const label of ["Actions", "Copy name", "Page down", "YAML", "Events", "Logs"])
+    for (const label of [
+      "Actions",
+      "Copy name",
+      "Page down",
+      "YAML",
+      "Events",
+      "Logs",
+      "Mark object to compare",
+      "Export problems",
+    ])
       assert.equal(await help.getByText(label, { exact: true }).count(), 1, label);
     await page.keyboard.press("Escape");
     await page.keyboard.press("y");

@@ -54,6 +54,7 @@ const paletteLauncher = new PaletteLauncher(byId("jump"), {
   open: (ref, object) => services.page.open(ref, object),
   opened: (then) => void cluster?.read().then(then),
 });
+services.openPalette = (text) => paletteLauncher.open(text);
 const share = dialogLauncher(async () => {
   const [{ ShareDialog }] = await Promise.all([import("./share/share.tsx"), loadTabStyle()]);
   return new ShareDialog({ live, now, pageContent: () => services.page.content(), kinds: () => picker.listedKinds() });

@@ -63,6 +63,8 @@ export class PageServices {
   readonly picker: Picker;
   /** The controller of this type of page. The default is used until the page has started. */
   page = defaultController;
+  /** Opens the palette with a text, such as ":ns ". app.ts sets it before the page starts. */
+  openPalette: (text: string) => void = () => {};
 
   /** The parameter pageBuild is the build of the page's scripts; empty if unknown. */
   constructor(pageBuild: string) {

@@ -116,6 +116,108 @@ void test("the shortcuts of lists act on the focused problem", async () => {
   assert.equal(browser.loads[4], `/o/${first}`);
 });
 
+void test("two objects can be marked and compared, also objects of different resources", async () => {
+  const p = start();
+  p.send({ type: "overview", ...overview });
+  const command = (key: string) => p.controller.commands().find((c) => c.keys.includes(key) && c.scope !== "filter");
+  const press = (key: string): void => command(key)?.run(key);
+  const toast = (): string => page.getElementById("toast")?.textContent ?? "";
+  const marked = (): (string | null)[] =>
+    p.body
+      .querySelectorAll(".finding")
+      .flatMap((li) => (li.hasAttribute("data-marked") ? [li.getAttribute("data-key")] : []));
+  const [first, second, third] = overview.problems.map(
+    (o) => `${o.resource}/${o.ns === "" ? "" : `${o.ns}/`}${o.name}`,
+  );
+  press("=");
+  assert.match(toast(), /^Mark two objects first/);
+  press(" ");
+  assert.match(toast(), /^Select a problem first/);
+  press("j");
+  press(" ");
+  assert.match(toast(), / marked\. Mark another object to compare both\.$/);
+  press("j");
+  press(" ");
+  assert.deepEqual(marked(), [first, second]);
+  press("j");
+  press(" ");
+  assert.deepEqual(marked(), [second, third], "a third mark replaces the oldest one");
+  p.send({ type: "overview", ...overview, problems: overview.problems.slice(3) });
+  p.send({ type: "overview", ...overview });
+  assert.deepEqual(marked(), [second, third], "new elements of marked objects show the marks, too");
+  press("=");
+  for (let microtask = 0; microtask < 50; microtask++) await Promise.resolve();
+  const named = (key: string | undefined): string => (key ?? "").replace("core/v1/nodes/", "core/v1/nodes/_/");
+  assert.deepEqual(browser.loads, [`/compare?a=${named(second)}&b=${named(third)}`]);
+  for (const key of ["g", "j", " "]) press(key);
+  assert.match(toast(), /is no longer marked$/);
+  page.documentElement.dataset["shared"] = "[]";
+  assert.deepEqual([command(" "), command("=")], [undefined, undefined], "guests cannot compare");
+});
+
+void test("the keys of objects step through the objects of a problem", () => {
+  const p = start();
+  p.send({ type: "overview", ...overview });
+  const press = (key: string): void =>
+    p.controller
+      .commands()
+      .find((c) => c.keys.includes(key) && c.scope !== "filter")
+      ?.run(key);
+  const focused = (): string | null | undefined =>
+    (page.activeElement as Part | null)?.closest("[data-key]")?.getAttribute("data-key");
+  press("]");
+  assert.match(page.getElementById("toast")?.textContent ?? "", /^Select a problem first/);
+  press("j");
+  const [finding] = p.body.querySelectorAll(".finding");
+  const members = finding?.querySelectorAll(".members [data-key]").map((li) => li.getAttribute("data-key")) ?? [];
+  assert.ok(members.length > 2);
+  press("]");
+  assert.equal(finding?.querySelector("details")?.open, true);
+  assert.equal(focused(), members[0]);
+  press("]");
+  assert.equal(focused(), members[1]);
+  press("[");
+  press("[");
+  assert.equal(focused(), finding?.getAttribute("data-key"));
+  press("[");
+  assert.equal(focused(), finding?.getAttribute("data-key"), "the problem is before its first object");
+  for (let n = 0; n < 99; n++) press("]");
+  assert.equal(focused(), members.at(-1));
+});
+
+void test("the shown problems are exported as JSON, and the namespace is selected in the palette", async () => {
+  const p = start("/ns/shop?q=is:degraded");
+  const press = (key: string): void =>
+    p.controller
+      .commands()
+      .find((c) => c.keys.includes(key))
+      ?.run(key);
+  press("x");
+  assert.match(page.getElementById("toast")?.textContent ?? "", /^The problems are not loaded yet/);
+  p.send({ type: "overview", ...overview });
+  const saved: Blob[] = [];
+  URL.createObjectURL = (blob: Blob) => `blob:${saved.push(blob)}`;
+  URL.revokeObjectURL = () => undefined;
+  press("x");
+  for (let microtask = 0; microtask < 50; microtask++) await Promise.resolve();
+  const [file] = saved;
+  assert.ok(file !== undefined);
+  const { problems } = JSON.parse(await file.text()) as { problems: { name: string }[] };
+  assert.deepEqual(
+    problems.map((o) => o.name),
+    p.names(),
+  );
+  assert.deepEqual(
+    problems[0],
+    overview.problems.find((o) => o.name === problems[0]?.name),
+    "as the server sent it",
+  );
+  const typed: string[] = [];
+  p.services.openPalette = (text) => void typed.push(text);
+  press("n");
+  assert.deepEqual(typed, [":ns "]);
+});
+
 void test("the logs shortcut shows a message for an object without logs", () => {
   const p = start();
   const [problem] = overview.problems;

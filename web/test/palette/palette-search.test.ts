@@ -322,6 +322,8 @@ void test(":home and :ns NAME open the home page, if the viewer has one", () => 
   assert.deepEqual(find(":home"), ["Home"]);
   assert.deepEqual(find(":ns shop"), ["/ns/shop", "/ns/shop-old"]);
   assert.deepEqual(find(":ns all"), ["/?ns="]);
+  assert.deepEqual(find(":ns ").slice(0, 2), ["/?ns=", "/ns/data"], "without a name, all namespaces are offered");
+  assert.deepEqual(find(":ns").includes("/ns/shop"), false);
   assert.deepEqual(find(":ns nope").at(-1), "/ns/nope");
   assert.deepEqual(find(":ns shop", []).includes("/ns/shop"), false);
 });

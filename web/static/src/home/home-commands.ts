@@ -8,11 +8,16 @@ import type { Command } from "../palette/commands.ts";
 import { byId } from "../ui/dom.ts";
 import { showToast } from "../ui/toast.ts";
 import { hrefOf } from "./links.ts";
+import { openComparison, type Marks } from "./marks.ts";
 
 /** What the commands of the home page need from the page. */
 interface HomeHost {
   readonly view: { readonly q: string };
+  readonly marks: Marks;
   setFilter(q: string): void;
+  /** Saves the shown problems as a file. */
+  exportProblems(): void;
+  selectNamespace(): void;
 }
 
 /**
@@ -37,7 +42,7 @@ export function homeCommands(home: HomeHost): Command[] {
         const focused = document.activeElement;
         if (focused instanceof HTMLElement && focused.closest("#rows") !== null) focused.click();
       },
-      act: (action) => withObject((o) => void runAction(action, o)),
+      act: (action) => withObject((o) => void runAction(action, o, home.marks)),
     }),
     {
       group: "Problems",
@@ -49,6 +54,31 @@ export function homeCommands(home: HomeHost): Command[] {
     },
     showMembers("ArrowRight", "Show objects of the problem", true),
     showMembers("ArrowLeft", "Hide objects of the problem", false),
+    {
+      group: "Problems",
+      keys: ["]", "["],
+      scope: "page",
+      label: "Next / previous object of the problem",
+      repeats: true,
+      run: (key) => focusMember(key === "]" ? 1 : -1),
+    },
+    ...(sharedParts() === null ? comparisonCommands(home.marks) : []),
+    {
+      group: "View",
+      keys: ["n"],
+      scope: "page",
+      label: "Select namespace",
+      inPalette: true,
+      run: () => home.selectNamespace(),
+    },
+    {
+      group: "View",
+      keys: ["x"],
+      scope: "page",
+      label: "Export problems",
+      inPalette: true,
+      run: () => home.exportProblems(),
+    },
     ...tabCommands(tabs, (key) => withObject((o) => openTab(o, key))),
     previousLogCommand(() =>
       withObject(() => {
@@ -59,6 +89,27 @@ export function homeCommands(home: HomeHost): Command[] {
     ),
   ];
 }
+
+const comparisonCommands = (marks: Marks): Command[] => [
+  {
+    group: "Problems",
+    keys: [" "],
+    scope: "rows",
+    label: "Mark object to compare",
+    inPalette: true,
+    // The space bar also opens and closes the list of a problem's objects, if this list has the focus.
+    isEnabled: () => document.activeElement?.localName !== "summary",
+    run: () => withObject((o) => marks.toggle(o)),
+  },
+  {
+    group: "Problems",
+    keys: ["="],
+    scope: "page",
+    label: "Compare marked objects",
+    inPalette: true,
+    run: () => marks.compare(),
+  },
+];
 
 const problemOf = (e: Element | null): HTMLElement | null => e?.closest<HTMLElement>("li.finding") ?? null;
 
@@ -98,12 +149,13 @@ function openTab(o: ObjectRef, key: string): void {
   else showToast(`This object has no ${label} tab.`);
 }
 
-async function runAction(action: "menu" | "copy", o: ObjectRef): Promise<void> {
+async function runAction(action: "menu" | "copy", o: ObjectRef, marks: Marks): Promise<void> {
   const focused = document.activeElement as HTMLElement;
   const { copyItems, copyName, textOf } = await import("../list/copy-items.ts");
   if (action === "copy") return copyName(o);
   const { openRowMenu } = await import("../list/row-menu.tsx");
   const page = hrefOf(o);
+  const other = marks.other(o);
   const items = [
     ...tabsOf(o).flatMap(({ id, label, key }) => {
       const href = tabHref(o, id);
@@ -111,6 +163,12 @@ async function runAction(action: "menu" | "copy", o: ObjectRef): Promise<void> {
     }),
     ...(page === null ? [] : [{ label: "Open in new tab", href: page }]),
     ...copyItems(o.resource, o),
+    ...(sharedParts() === null
+      ? [{ label: marks.has(o) ? "Remove mark" : "Mark to compare", key: " ", run: () => marks.toggle(o) }]
+      : []),
+    ...(other === undefined
+      ? []
+      : [{ label: `Compare with ${textOf(other)}`, key: "=", run: () => void openComparison(other, o) }]),
   ];
   await openRowMenu(textOf(o), items, focused.getBoundingClientRect(), byId("overview"), focused);
 }
@@ -128,6 +186,27 @@ function focusProblem(by: number | "first" | "last" | "page-down" | "page-up"): 
   if (target.localName !== "a") target.tabIndex = -1;
   target.focus({ preventScroll: true });
   next?.scrollIntoView({ block: "nearest" });
+}
+
+// Focuses the next or previous object of the problem that contains the focus. The problem itself is before the first
+// object of its list, and the list opens.
+function focusMember(by: 1 | -1): void {
+  const problem = problemOf(document.activeElement);
+  if (problem === null) return showToast("Select a problem first, with the arrow keys.");
+  setMembersOpen(true);
+  const objects = [
+    ...problem.querySelectorAll<HTMLElement>(".what .object-link"),
+    ...problem.querySelectorAll<HTMLElement>(".members [data-key] .object-link"),
+  ];
+  const at = objects.findIndex((e) => e === document.activeElement);
+  const next = objects[Math.max(0, Math.min(objects.length - 1, at + by))];
+  if (next !== undefined) focusLink(next);
+}
+
+function focusLink(link: HTMLElement): void {
+  if (link.localName !== "a") link.tabIndex = -1;
+  link.focus({ preventScroll: true });
+  link.scrollIntoView({ block: "nearest" });
 }
 
 // Returns the index of the problem that is one page before or after the problem at the index `at`. A page is a distance

@@ -8,7 +8,7 @@ import { formatHome, parseHome, type HomeView } from "../model/home-view.ts";
 import { severityMatcher } from "../model/severity.ts";
 import { bannerText, status, type SubscriptionInfo } from "../model/status.ts";
 import type { Subscription } from "../net/live.ts";
-import { readOverview, type Overview } from "../net/overview.ts";
+import { readOverview, type Finding, type Overview } from "../net/overview.ts";
 import type { Problem as RequestProblem } from "../net/wire.ts";
 import type { Handler } from "../net/live.ts";
 import { defaultController, type PageController, type PageServices } from "../page-services.ts";
@@ -17,11 +17,13 @@ import type { HomeContent } from "../share/share-host.ts";
 import { updateAges } from "../ui/ages.ts";
 import { byId, input, setText } from "../ui/dom.ts";
 import { drawStatus, showText } from "../ui/status-view.ts";
+import { showToast } from "../ui/toast.ts";
 import { Totals } from "../ui/totals.tsx";
 import { mount, ViewState } from "../ui/view.tsx";
 import { Changes, Warnings, WatchedResources } from "./aside.tsx";
 import { homeCommands } from "./home-commands.ts";
 import { countOf, emptyText, matchesFilter, overallState, plural, progressText, readProgress } from "./home-text.ts";
+import { Marks } from "./marks.ts";
 import { Problems } from "./problems.tsx";
 import { Strip } from "./strip.tsx";
 
@@ -38,6 +40,8 @@ export function startHome(section: HTMLElement, services: PageServices): PageCon
 
 class HomePage implements Handler {
   view: HomeView;
+  readonly marks = new Marks();
+  private rawProblems: readonly unknown[] = []; // the problems of `overview`, as the server sent them
   private overview: Overview | null = null;
   private problem: RequestProblem | null = null;
   private isCurrent = false; // whether an overview has arrived over the current connection
@@ -92,6 +96,7 @@ class HomePage implements Handler {
       const read = readOverview(m.members);
       if (typeof read === "string") return this.subscription.requestSnapshot(read);
       this.overview = read;
+      this.rawProblems = Array.isArray(m.members["problems"]) ? (m.members["problems"] as unknown[]) : [];
       this.problem = null;
       this.isCurrent = true;
     } else if (m.type === "error") this.problem = m.problem;
@@ -114,6 +119,22 @@ class HomePage implements Handler {
     this.view = { ...this.view, q: q.trim() };
     history.replaceState(history.state, "", formatHome(this.view, this.limited));
     this.draw();
+  }
+
+  /** Saves the shown problems as JSON, with the members of the response of /api/v1/problems. */
+  exportProblems(): void {
+    const { overview } = this;
+    if (overview === null) return showToast("The problems are not loaded yet.");
+    const shown = this.rawProblems.filter((_, i) => isShown(overview.problems[i], this.view.q));
+    const time = new Date(this.services.now()).toISOString().replace(/[-:]|\.\d+/g, "");
+    const name = ["problems", ...(this.view.ns.length > 3 ? [] : this.view.ns), time].join("-");
+    void import("../object/save-file.ts").then(({ saveFile }) =>
+      saveFile(`${name}.json`, `${JSON.stringify({ problems: shown }, null, 2)}\n`),
+    );
+  }
+
+  selectNamespace(): void {
+    this.services.openPalette(":ns ");
   }
 
   private schedule(): void {
@@ -163,9 +184,13 @@ class HomePage implements Handler {
     );
     byId("severity-counts").hidden = o.problems.length === 0;
     mount(this.body, <Content overview={o} view={this.view} shown={shown} cluster={this.cluster} />, this.state);
+    this.marks.draw();
     this.state.highlightsChanges = true;
   }
 }
+
+const isShown = (finding: Finding | undefined, q: string): boolean =>
+  finding !== undefined && matchesFilter(finding, q);
 
 function countText(o: Overview, shown: number, isFiltered: boolean): string {
   const all = isFiltered || shown < o.total ? `${formatInteger(shown)} of ` : "";

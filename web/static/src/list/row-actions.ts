@@ -54,9 +54,9 @@ function compareMarked(list: ListPage): void {
   location.assign(comparisonOf(list.view.ref, a, b));
 }
 
-/** Returns the URL of the page that compares two objects of one resource. */
-export function comparisonOf(ref: string, a: ObjectName, b: ObjectName): string {
-  const other = new URLSearchParams({ b: `${ref}/${b.ns === "" ? "_" : b.ns}/${b.name}` });
+/** Returns the URL of the page that compares two objects. The second one can be of another resource. */
+export function comparisonOf(ref: string, a: ObjectName, b: ObjectName, refOfB = ref): string {
+  const other = new URLSearchParams({ b: `${refOfB}/${b.ns === "" ? "_" : b.ns}/${b.name}` });
   return `${compareHref(ref, a)}&${other.toString().replaceAll("%2F", "/")}`;
 }
 

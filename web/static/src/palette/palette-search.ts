@@ -126,7 +126,9 @@ export class PaletteSearch {
       return { items, words: items.length === 0 ? `No namespaces match “${ns}”.` : "" };
     }
     const hasHome = context.commands.some((c) => c.label === "Home");
-    if (hasHome && ["ns", "namespace", "namespaces"].includes(word) && ns !== "")
+    // Without a name, ":ns " shows the home pages of all namespaces, unless the page is a list.
+    const namesNamespace = ns !== "" || (hasArguments && context.view === null);
+    if (hasHome && ["ns", "namespace", "namespaces"].includes(word) && namesNamespace)
       return { items: this.namespacePages(ns, word, context), words: "" };
     const kinds = rankKinds(context, word, this.fuzzy, context.versions);
     if (!hasArguments || kinds[0] === undefined) {
@@ -178,12 +180,15 @@ export class PaletteSearch {
 
   // Returns the home pages of the namespaces that match a name.
   private namespacePages(ns: string, word: string, { namespaces }: SearchContext): PaletteItem[] {
-    if (ns === "all" || ns === "-A") return [homeItem([], "Problems in all namespaces", "")];
+    const all = homeItem([], "Problems in all namespaces", "");
+    const pageOf = (name: string): PaletteItem => homeItem([name], `Problems in ${name}`, `:${word} ${name}`);
+    if (ns === "") return [all, ...namespaces.slice(0, 12).map(pageOf)];
+    if (ns === "all" || ns === "-A") return [all];
     const found = this.fuzzy.search(namespaces, ns, 12).best.map(({ index }) => namespaces[index] ?? "");
     const names = [...found].sort(
       (a, b) => Number(b === ns) - Number(a === ns) || Number(b.startsWith(ns)) - Number(a.startsWith(ns)),
     );
-    const items = names.map((name) => homeItem([name], `Problems in ${name}`, `:${word} ${name}`));
+    const items = names.map(pageOf);
     return names.includes(ns) ? items : [...items, homeItem([ns], `Problems in ${ns} (unknown namespace)`, "")];
   }
 
