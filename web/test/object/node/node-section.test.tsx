@@ -63,7 +63,7 @@ function start() {
   };
 }
 
-void test("a node shows its pods and the sums of their requests", async () => {
+void test("a node shows the requests and limits of its pods, with percentages, and their sums", async () => {
   const s = start();
   const subscription = s.browser.socket.sent.find((m) => m["op"] === "subscribe");
   assert.deepEqual(
@@ -80,9 +80,12 @@ void test("a node shows its pods and the sums of their requests", async () => {
   assert.match(s.words(), /memory ?2 Gi requested \(25 %\) ?of 8 Gi allocatable ?limits 4 Gi \(50 %\)/);
   assert.match(
     s.words(),
-    /shop\/b ?CrashLoopBackOff ?1 core ?1 Gi.*shop\/a ?Running ?0\.5 cores.*shop\/old/,
+    /shop\/b ?CrashLoopBackOff ?0 ?1 core \(25 %\) ?– ?1 Gi \(13 %\) ?2 Gi \(25 %\).*shop\/a ?Running.*shop\/old/,
     "the pods are sorted by severity, the worst first",
   );
+  assert.match(s.words(), /shop\/a ?Running ?0 ?0\.5 cores \(13 %\) ?– ?1 Gi \(13 %\) ?2 Gi \(25 %\)/);
+  assert.match(s.words(), /shop\/old ?Completed ?0 ?– ?– ?– ?–/, "a pod that has ended uses nothing");
+  assert.match(s.words(), /Restarts ?Age ?CPU request ?CPU limit ?Memory request ?Memory limit/);
 
   s.section.tick();
   await nextTask();

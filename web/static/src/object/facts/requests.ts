@@ -9,7 +9,7 @@ export type Amounts = ReadonlyMap<string, number>;
 type AmountKind = "requests" | "limits";
 
 /** Whether a pod has ended, so that its resources are free again. */
-const hasEnded = (pod: unknown): boolean => /^(Succeeded|Failed)$/.test(text(valueAt(pod, "status", "phase")));
+export const hasEnded = (pod: unknown): boolean => /^(Succeeded|Failed)$/.test(text(valueAt(pod, "status", "phase")));
 
 /**
  * Returns the resource requests or limits of a pod: the sum of the main containers, or the maximum while the init

@@ -1,4 +1,4 @@
-// The section with the pods on a node, and the resources that these pods request.
+// The section with the pods on a node, and their requests and limits, as in the output of "kubectl describe node".
 
 import { useContext } from "preact/hooks";
 import { formatAges } from "../../text/age.ts";
@@ -37,15 +37,23 @@ export function NodePodsView({ pods, node, name, now }: Props) {
               <tr>
                 <th scope="col">Pod</th>
                 <th scope="col">Status</th>
-                <th scope="col">CPU request</th>
-                <th scope="col">Memory request</th>
                 <th scope="col">Restarts</th>
                 <th scope="col">Age</th>
+                {amountColumns.map(({ label }) => (
+                  <th key={label} scope="col">
+                    {label}
+                  </th>
+                ))}
               </tr>
             </thead>
             <tbody>
               {all.slice(0, maxShown).map((pod) => (
-                <PodRow key={pod.row.key} {...pod} />
+                <PodRow
+                  key={pod.row.key}
+                  {...pod}
+                  cpu={allocatableOf(node, "cpu")}
+                  memory={allocatableOf(node, "memory")}
+                />
               ))}
             </tbody>
           </table>
@@ -72,6 +80,20 @@ function noteOf(pods: NodePods, count: number, now: number): string {
   return coverageText(info) ?? (count === 0 ? "No pods" : "");
 }
 
+const amountColumns = [
+  { label: "CPU request", resource: "cpu", kind: "requests" },
+  { label: "CPU limit", resource: "cpu", kind: "limits" },
+  { label: "Memory request", resource: "memory", kind: "requests" },
+  { label: "Memory limit", resource: "memory", kind: "limits" },
+] as const;
+
+const allocatableOf = (node: unknown, resource: string): number | null =>
+  quantity(valueAt(node, "status", "allocatable", resource));
+
+/** Returns the percentage of the node's allocatable amount, such as " (25 %)". Empty if that amount is unknown. */
+const shareText = (n: number, allocatable: number | null): string =>
+  allocatable === null || allocatable <= 0 ? "" : ` (${Math.round((100 * n) / allocatable)} %)`;
+
 const preferredOrder = ["cpu", "memory", "ephemeral-storage"];
 
 /** Returns the sums of requests and limits by resource, each with its percentage of the node's allocatable amount. */
@@ -80,15 +102,15 @@ function requestFacts(node: unknown, requests: Amounts | null, limits: Amounts |
   const names = [...new Set(["cpu", "memory", ...requests.keys(), ...limits.keys()])].slice(0, 20);
   names.sort((a, b) => (preferredOrder.indexOf(a) + 1 || 9) - (preferredOrder.indexOf(b) + 1 || 9));
   return names.flatMap((name) => {
-    const allocatable = quantity(valueAt(node, "status", "allocatable", name));
+    const allocatable = allocatableOf(node, name);
     const [requested, limited] = [requests.get(name) ?? 0, limits.get(name) ?? 0];
-    const share = (n: number): string =>
-      allocatable === null || allocatable <= 0 ? "" : ` (${Math.round((100 * n) / allocatable)} %)`;
     const f = fact(
       name,
-      `${amount(name, requested)} requested${share(requested)}`,
+      `${amount(name, requested)} requested${shareText(requested, allocatable)}`,
       piece(allocatable === null ? "" : `of ${amount(name, allocatable)} allocatable`, { level: "quiet" }),
-      piece(limited === 0 ? "" : `limits ${amount(name, limited)}${share(limited)}`, { level: "quiet" }),
+      piece(limited === 0 ? "" : `limits ${amount(name, limited)}${shareText(limited, allocatable)}`, {
+        level: "quiet",
+      }),
     );
     if (f === null) return [];
     const hasBar = allocatable !== null && allocatable > 0;
@@ -96,15 +118,16 @@ function requestFacts(node: unknown, requests: Amounts | null, limits: Amounts |
   });
 }
 
-const PodRow = memo(({ row, status, restarts, requests }: NodePod) => {
+interface PodRowProps extends NodePod {
+  readonly cpu: number | null; // allocatable on the node
+  readonly memory: number | null; // allocatable on the node
+}
+
+const PodRow = memo(({ row, status, restarts, amounts, ...allocatable }: PodRowProps) => {
   const address = useContext(Overview).href({ apiVersion: "v1", kind: "Pod", ns: row.ns, name: row.name });
   const { severity, sentence } = row.verdict;
   const name = `${row.ns}/${row.name}`;
   const level = severity === "failed" ? "bad" : severity === "degraded" ? "warn" : undefined;
-  const requested = (resource: string): string => {
-    const n = requests?.get(resource);
-    return n === undefined ? "–" : amount(resource, n);
-  };
   return (
     <tr title={sentence || undefined}>
       <th scope="row">
@@ -119,14 +142,18 @@ const PodRow = memo(({ row, status, restarts, requests }: NodePod) => {
       <td data-level={level} ref={useHighlight<HTMLTableCellElement>(status)}>
         {status}
       </td>
-      <td>{requested("cpu")}</td>
-      <td>{requested("memory")}</td>
       <td ref={useHighlight<HTMLTableCellElement>(restarts)}>
         <Age wire={restarts} format={formatAges} />
       </td>
       <td title={row.created}>
         <Age wire={row.created} format={formatAges} />
       </td>
+      {amountColumns.map(({ label, resource, kind }) => {
+        const n = amounts?.[kind].get(resource);
+        return (
+          <td key={label}>{n === undefined ? "–" : `${amount(resource, n)}${shareText(n, allocatable[resource])}`}</td>
+        );
+      })}
     </tr>
   );
 });

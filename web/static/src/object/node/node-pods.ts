@@ -1,10 +1,10 @@
-// The pods on a node: their rows, and the sums of their resource requests.
+// The pods on a node: their rows, and their resource requests and limits.
 
 import { withBase } from "../../net/base-path.ts";
 import { Feed, type FeedListener } from "../../model/feed.ts";
 import { cellText, keyOf, type Entry } from "../../model/row-source.ts";
 import type { SubscriptionInfo } from "../../model/status.ts";
-import { podAmounts, sumAmounts, type Amounts } from "../facts/requests.ts";
+import { hasEnded, podAmounts, sumAmounts, type Amounts } from "../facts/requests.ts";
 import { list, text, valueAt } from "../facts/read.ts";
 import type { TabHost } from "../tab.ts";
 
@@ -18,8 +18,13 @@ export interface NodePod {
   readonly row: Entry;
   readonly status: string;
   readonly restarts: string;
-  /** The resource requests of the pod. null until they are read. */
-  readonly requests: Amounts | null;
+  /** The resource requests and limits of the pod. null until they are read, and for a pod that has ended. */
+  readonly amounts: PodAmounts | null;
+}
+
+interface PodAmounts {
+  readonly requests: Amounts;
+  readonly limits: Amounts;
 }
 
 export class NodePods implements FeedListener {
@@ -29,7 +34,7 @@ export class NodePods implements FeedListener {
   /** The reason why the requests could not be read. Empty if they could be read. */
   problem = "";
   private readonly feed: Feed;
-  private readonly byName = new Map<string, Amounts>();
+  private readonly byName = new Map<string, PodAmounts>();
   private readonly pendingRead = new AbortController();
   private readPods = "";
   private isReading = false;
@@ -78,7 +83,7 @@ export class NodePods implements FeedListener {
         row,
         status: cell(row, "status"),
         restarts: cell(row, "restarts"),
-        requests: this.byName.get(row.key) ?? null,
+        amounts: this.byName.get(row.key) ?? null,
       }));
   }
 
@@ -145,8 +150,12 @@ export class NodePods implements FeedListener {
     this.limits = sumAmounts(pods, "limits");
     this.byName.clear();
     for (const pod of pods) {
+      if (hasEnded(pod)) continue;
       const m = valueAt(pod, "metadata");
-      this.byName.set(keyOf(text(valueAt(m, "namespace")), text(valueAt(m, "name"))), podAmounts(pod, "requests"));
+      this.byName.set(keyOf(text(valueAt(m, "namespace")), text(valueAt(m, "name"))), {
+        requests: podAmounts(pod, "requests"),
+        limits: podAmounts(pod, "limits"),
+      });
     }
   }
 }
