@@ -33,10 +33,11 @@ type cause struct {
 type member struct {
 	object
 
-	Severity string `json:"severity"`
-	Reason   string `json:"reason"`
-	Sentence string `json:"sentence"`
-	Cause    *cause `json:"cause"`
+	Severity string   `json:"severity"`
+	Reason   string   `json:"reason"`
+	Sentence string   `json:"sentence"`
+	Cause    *cause   `json:"cause"`
+	Chain    []object `json:"chain"` // The path from the object to its cause.
 }
 
 type finding struct {

@@ -9,30 +9,38 @@ import (
 
 // result compares what the program reports with the fixtures.
 type result struct {
-	areas  map[string]*score
-	missed []string // Expected objects that are not reported, or are reported without their cause.
-	wrong  []string // Healthy objects that are reported.
+	areas    map[string]*score
+	missed   []string          // Expected objects that are not reported, or are reported without their cause.
+	wrong    []string          // Healthy objects that are reported, and objects that have nothing to do with a fixture.
+	reported map[object]bool   // The reported objects of fixtures with expectations.
+	unjudged map[object]string // Those of them that no expectation covers, each as a line of the result.
 }
 
 type score struct{ fixtures, expected, found, explained, healthy, wrong int }
 
-// compare compares the findings with the fixtures. The parameter further contains fixtures that are not part of the
-// result. Their expected objects are in the cluster, so a finding about these objects is not wrong.
-func compare(fixtures []*fixture, findings []finding, further ...*fixture) *result {
-	r := &result{areas: make(map[string]*score)}
+// compare compares the findings with the fixtures.
+func (c *comparison) compare(findings []finding) *result {
+	r := &result{
+		areas: make(map[string]*score), reported: make(map[object]bool), unjudged: make(map[object]string),
+	}
 	all := reports(findings)
-	for _, f := range fixtures {
+	for _, f := range c.fixtures {
 		if r.areas[f.Area] == nil {
 			r.areas[f.Area] = &score{}
 		}
 		s := r.areas[f.Area]
 		s.fixtures++
+		s.healthy += len(f.Healthy)
 		for i := range f.Expect {
 			r.expect(s, f, &f.Expect[i], all)
 		}
-		r.refuse(s, f, all)
+		for i := range all {
+			if f.isHealthy(&all[i].object) {
+				r.addWrong(f, &all[i], "healthy")
+			}
+		}
 	}
-	r.refuseDemo(slices.Concat(fixtures, further), all)
+	r.judge(c, all)
 	slices.Sort(r.wrong)
 	r.wrong = slices.Compact(r.wrong)
 	return r
@@ -67,36 +75,13 @@ func (r *result) expect(s *score, f *fixture, e *expectation, all []report) {
 		f.name, e, e.Severity, strings.Join(want, " <- "), text))
 }
 
-// refuse counts a reported object as wrong if it is healthy. If f has no expectations, all its objects are healthy.
-func (r *result) refuse(s *score, f *fixture, all []report) {
-	s.healthy += len(f.Healthy)
-	for i := range all {
-		got := &all[i]
-		isWrong := len(f.Expect) == 0 && (got.Namespace == f.namespace || strings.HasPrefix(got.Namespace, f.namespace+"-"))
-		for n := range f.Healthy {
-			isWrong = isWrong || f.matches(&f.Healthy[n], &got.object)
-		}
-		if isWrong {
-			s.wrong++
-			r.wrong = append(r.wrong, fmt.Sprintf("%s: %s: %s: %s", f.name, &got.object, got.Severity, got.Sentence))
-		}
-	}
+func (f *fixture) isHealthy(o *object) bool {
+	return slices.ContainsFunc(f.Healthy, func(h reference) bool { return f.matches(&h, o) })
 }
 
-// refuseDemo adds to r.wrong all reported objects of the demo cluster itself, except those that a fixture expects.
-func (r *result) refuseDemo(fixtures []*fixture, all []report) {
-	for i := range all {
-		got := &all[i]
-		isExpected := strings.HasPrefix(got.Namespace, prefix) || strings.Contains(got.Name, prefix)
-		for _, f := range fixtures {
-			isExpected = isExpected || slices.ContainsFunc(f.Expect, func(e expectation) bool {
-				return f.matches(&e.reference, &got.object)
-			})
-		}
-		if !isExpected {
-			r.wrong = append(r.wrong, fmt.Sprintf("demo: %s: %s: %s", &got.object, got.Severity, got.Sentence))
-		}
-	}
+func (r *result) addWrong(f *fixture, got *report, why string) {
+	r.areas[f.Area].wrong++
+	r.wrong = append(r.wrong, fmt.Sprintf("%s: %s: %s: %s [%s]", f.name, &got.object, got.Severity, got.line(), why))
 }
 
 func (r *result) total() (t score) {
@@ -136,11 +121,17 @@ func (r *result) String() string {
 	reported := total.found + total.wrong
 	fmt.Fprintf(&out, "\nprecision %.1f %%, recall %.1f %%\n",
 		100*float64(total.found)/float64(max(1, reported)), r.recall())
+	unjudged, count := slices.Sorted(maps.Values(r.unjudged)), len(r.reported)
+	fmt.Fprintf(&out, "unjudged %d of %d reported objects (%.1f %%)\n",
+		len(unjudged), count, 100*float64(len(unjudged))/float64(max(1, count)))
 	for _, line := range r.missed {
 		out.WriteString("missed: " + line + "\n")
 	}
 	for _, line := range r.wrong {
 		out.WriteString("wrong: " + line + "\n")
+	}
+	for _, line := range unjudged {
+		out.WriteString("unjudged: " + line + "\n")
 	}
 	return out.String()
 }
