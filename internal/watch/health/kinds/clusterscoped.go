@@ -99,6 +99,8 @@ func apiService(o object.Object, _ result.Status) result.Result {
 		h.ExplainOverdue("Availability not reported", "the aggregator of the API server might not be running")
 		return h
 	default:
-		return result.Result{Status: result.Failed, Summary: "Not available: " + c.Explanation(), Reason: c.Reason}
+		h := result.Result{Status: result.Failed, Summary: "Not available: " + c.Explanation(), Reason: c.Reason}
+		allowStart(&h, o) // Usually, the pods of a new API are created at the same time.
+		return h
 	}
 }

@@ -37,9 +37,23 @@ func Read(text []byte) (Object, error) {
 		}
 		return nil
 	})
+	o.readAnnotatedConditions()
 	o.limitObserved()
 	o.quoteErrors()
 	return o, err
+}
+
+// readAnnotatedConditions adds the conditions of a HorizontalPodAutoscaler of autoscaling/v1 to its status. In this
+// version of the API, the conditions are in an annotation.
+func (o Object) readAnnotatedConditions() {
+	if o.Text("apiVersion") != "autoscaling/v1" || o.Text("kind") != "HorizontalPodAutoscaler" {
+		return
+	}
+	text := o.Text("metadata", "annotations", "autoscaling.alpha.kubernetes.io/conditions")
+	status, conditions := o.Child("status"), []any(nil)
+	if status != nil && json.Unmarshal([]byte(text), &conditions) == nil {
+		status["conditions"] = conditions
+	}
 }
 
 // limitObserved limits each observedGeneration to the generation of the object. After a restore from a backup, the
