@@ -1,10 +1,11 @@
 module github.com/glasshouse-project/glasshouse/test/argocd
 
-go 1.26.0
+go 1.26.1
 
 replace github.com/glasshouse-project/glasshouse => ../..
 
 require (
+	github.com/argoproj/argo-cd/gitops-engine v0.7.1-0.20250908182407-97ad5b59a627
 	github.com/argoproj/argo-cd/v3 v3.4.13
 	github.com/glasshouse-project/glasshouse v0.0.0
 	sigs.k8s.io/yaml v1.6.0
@@ -33,3 +34,6 @@ require (
 	sigs.k8s.io/randfill v1.0.0 // indirect
 	sigs.k8s.io/structured-merge-diff/v6 v6.4.2 // indirect
 )
+
+// Argo CD requires this version, but replaces it by a folder. Only other versions of the module are available.
+replace github.com/argoproj/argo-cd/gitops-engine => github.com/argoproj/argo-cd/gitops-engine v0.0.0-20260914071520-c9c369efcc5b

@@ -1,7 +1,8 @@
-// Package argocd compares the health of custom resources with the expectations of Argo CD's own tests.
+// Package argocd compares the health of objects with the expectations of Argo CD's own tests.
 //
-// The test cases are embedded in the module of Argo CD, next to its scripts. The cases of gitops-engine for built-in
-// kinds are not included: their expected statuses are Go code, and the module requires all of k8s.io/kubernetes.
+// The cases of custom resources are embedded in the module of Argo CD, next to its scripts. The cases of built-in kinds
+// are files in the module gitops-engine. Their expected statuses are Go code there, which is repeated here as a table:
+// the package requires all of k8s.io/kubernetes.
 package argocd
 
 import (
