@@ -295,7 +295,7 @@ void test("a button collapses the resource picker to its icons, and a cookie kee
   await start("/", {}, { theme: "dark" });
   element("picker-width").click();
   assert.equal(page.documentElement.dataset["picker"], "icons");
-  assert.match(page.cookie, /^look=dark-icons;/);
+  assert.match(document.cookie, /^look=dark-icons;/);
   element("picker-width").click();
   assert.equal(page.documentElement.dataset["picker"], "");
 });
