@@ -68,8 +68,8 @@ func missingObject(s *subject.Subject, id graph.ID, message string) *verdict.Cau
 	return cause
 }
 
-// authenticationURL is an annotation of the NGINX Ingress Controller. Before the controller forwards a request, it sends
-// a request to the URL in the annotation. If this request gets no response, it rejects the first one with status 500.
+// authenticationURL is an annotation of the NGINX Ingress Controller. Before the controller forwards a request, it
+// sends a request to the URL in the annotation. If this request gets no response, the first one gets status 500.
 const authenticationURL = "nginx.ingress.kubernetes.io/auth-url"
 
 // brokenAuthentication explains an Ingress by the Service that should authenticate its requests.
