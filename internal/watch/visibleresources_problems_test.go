@@ -58,6 +58,33 @@ func TestCountsIncludeProblems(t *testing.T) {
 	})
 }
 
+// Warning events are not problems of their own: the objects that they are about are. The home page omits them, too.
+func TestWarningEventsAreNoProblems(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster := serveCluster(t)
+		const custom = "example.com/v1/events"
+		refs := []string{"core/v1/events", "events.k8s.io/v1/events", custom}
+		for _, ref := range refs {
+			server.AddKind(apitest.Kind{Ref: ref, Kind: "Event"})
+			server.Set(ref, apitest.Item{
+				Namespace: "a", Name: "e", Rest: `"type":"Warning","reason":"BackOff","message":"m","note":"m",` +
+					`"status":{"conditions":[{"type":"Stalled","status":"True","reason":"R"}]}`,
+			})
+		}
+		advance(time.Minute)
+		for _, ref := range refs {
+			subscribe(t, cluster, query.Query{Resource: ref}, "").settle()
+		}
+		advance(time.Minute)
+		counts, got := cluster.For(watch.Viewer{Program: true}).Resources().Counts(t.Context())
+		for _, ref := range refs {
+			if problems := got[ref].Failed + got[ref].Degraded; counts[ref] != 1 || problems > 0 != (ref == custom) {
+				t.Errorf("%s: got %d objects with the problems %v", ref, counts[ref], got[ref])
+			}
+		}
+	})
+}
+
 // A resource that the user may list in no namespace is shown as forbidden, even before it is watched. If an access
 // review fails, no resource is shown as forbidden.
 //

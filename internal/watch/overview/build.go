@@ -252,7 +252,8 @@ func (b *builder) sees(n *neighbor.Neighbor) bool {
 func (b *builder) items() (items []item) {
 	engine := b.deps.Engine
 	for _, n := range engine.Problems() {
-		if n.ID.Kind.Kind == "Event" || !b.isSelected(n.ID) || !b.sees(&n) {
+		isEvent := n.ID.Kind.Kind == "Event" && resource.IsBuiltIn(n.ID.Group)
+		if isEvent || !b.isSelected(n.ID) || !b.sees(&n) {
 			continue
 		}
 		packed := n.Object.Verdict()

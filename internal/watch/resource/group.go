@@ -21,6 +21,11 @@ func IsBuiltIn(group string) bool {
 	return false
 }
 
+// IsEvents reports whether a resource is that of the events about objects. Two API groups serve the same events.
+func IsEvents(group, resource string) bool {
+	return resource == "events" && (group == "" || group == "events.k8s.io")
+}
+
 // IsCustom reports whether an API group belongs to an operator, such as "argoproj.io". The operator writes the status
 // of the group's objects, and creates other objects for them. Groups of Kubernetes and of metrics are not custom.
 func IsCustom(group string) bool {

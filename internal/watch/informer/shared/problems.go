@@ -8,6 +8,7 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/event"
 	"github.com/glasshouse-project/glasshouse/internal/watch/informer"
 	"github.com/glasshouse-project/glasshouse/internal/watch/journal"
+	"github.com/glasshouse-project/glasshouse/internal/watch/resource"
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
@@ -22,9 +23,13 @@ type problems struct {
 
 func newProblems() problems { return problems{lock: make(chan struct{}, 1)} }
 
-// Problems returns the numbers of failed and degraded objects. If ctx ends first, it returns zeros.
+// Problems returns the numbers of failed and degraded objects. If ctx ends first, it returns zeros. Warning events do
+// not count, because the objects that they are about do.
 func (i *Informer) Problems(ctx context.Context) verdict.Counts {
-	p := &i.problems
+	p, gvr := &i.problems, i.Scope.Resource
+	if resource.IsEvents(gvr.Group, gvr.Resource) {
+		return verdict.Counts{}
+	}
 	select {
 	case p.lock <- struct{}{}:
 	case <-ctx.Done():
