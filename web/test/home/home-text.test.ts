@@ -122,6 +122,7 @@ void test("the page reports no problems only for resource types that are current
   });
   assert.equal(emptyText(quiet(watched("Node", "stale")), "").title, "Problems could not be checked");
   assert.equal(emptyText(quiet(), "").title, "Nothing has been read");
+  assert.match(emptyText(overview, "-shop").detail, /^11 problems hidden\. The filter does not support “-shop”/);
   assert.deepEqual(emptyText(overview, "zzz"), { title: "No problems match “zzz”", detail: "11 problems hidden" });
 });
 

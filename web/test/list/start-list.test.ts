@@ -5,7 +5,7 @@ import { mock, test } from "node:test";
 import { frame, page, type Part } from "../fake-page.ts";
 import { browser, connect, element, openPage, snapshotOf } from "../fake-app.ts";
 import { PageServices } from "../../static/src/page-services.ts";
-import { isSelector } from "../../static/src/list/label-typing.ts";
+import { isSelector } from "../../static/src/list/filter-help.ts";
 import { startList } from "../../static/src/list/start-list.ts";
 import { defaultView } from "../../static/src/model/view.ts";
 import { storedList, storeList } from "../../static/src/ui/preferences.ts";
@@ -275,19 +275,26 @@ void test("complete label selectors are recognized", () => {
     assert.ok(!isSelector(text), text);
 });
 
-void test("a filter with quotes, a wildcard or an unknown word that hides all rows is explained", () => {
+void test("a filter that is not supported and hides all rows is explained", async () => {
   start();
-  const note = (q: string): string => {
+  const note = async (q: string): Promise<string> => {
     element("q").value = q;
     element("q").fire("input");
     frame();
+    for (let n = 0; n < 20; n++) await Promise.resolve();
     return element("note").textContent;
   };
-  assert.match(note('"web-1"'), /Quotes and wildcards have no special meaning/);
-  assert.match(note("web-*"), /Quotes and wildcards have no special meaning/);
-  assert.doesNotMatch(note("zzz"), /wildcards/);
-  assert.match(note("web IS:nonsense"), /“IS:nonsense” is not a known filter word\. Known: is:failing, is:failed, /);
-  assert.doesNotMatch(note("is:failed"), /known filter word/);
+  assert.match(await note('"web-1"'), /2 hidden\..*Quotes and wildcards have no special meaning.*Clear filters$/);
+  assert.match(await note("ns:shop"), /“ns:shop”/);
+  assert.equal(await note("zzz"), "No Pods match the filter 2 hidden. Clear filters", "a plain word has no hint");
+});
+
+void test("a label key that no object has is explained", async () => {
+  const { send } = start("/r/core/v1/pods?labels=web-1", false);
+  for (const m of snapshotOf()) send("core/v1/pods", m);
+  frame();
+  for (let n = 0; n < 20; n++) await Promise.resolve();
+  assert.match(element("note").textContent, /^No Pods match .*To select by value, type the key, too: app=web-1\./);
 });
 
 void test("before data arrives, the browser submits the form", () => {

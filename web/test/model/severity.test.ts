@@ -1,13 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import {
-  countedSeverities,
-  isCounted,
-  severityMatcher,
-  severityFilterWords,
-  showsState,
-  whyOf,
-} from "../../static/src/model/severity.ts";
+import { countedSeverities, isCounted, severityMatcher, showsState, whyOf } from "../../static/src/model/severity.ts";
+import { severityFilterWords } from "../../static/src/model/filter-hint.ts";
 import { severities } from "../../static/src/net/verdict.ts";
 import { verdictOf } from "../verdicts.ts";
 

@@ -2,6 +2,7 @@
 
 import { formatInteger } from "../text/format.ts";
 import { bytes, quantityText } from "../text/quantity.ts";
+import { filterHint } from "../model/filter-hint.ts";
 import { severityMatcher, whyOf } from "../model/severity.ts";
 import { plural as pluralOfKind } from "../net/kinds.ts";
 import type { Finding, Member, ObjectRef, Overview, Quota, SpecChange, Watched } from "../net/overview.ts";
@@ -127,8 +128,11 @@ export const pluralOfWatched = ({ kind, resource: ref }: Watched): string =>
  * have not been read, because they can have problems.
  */
 export function emptyText(o: Overview, q: string): Empty {
-  if (o.problems.length > 0)
-    return { title: `No problems match “${q}”`, detail: `${plural(o.total, "problem")} hidden` };
+  if (o.problems.length > 0) {
+    const hint = filterHint(q, false);
+    const hidden = `${plural(o.total, "problem")} hidden`;
+    return { title: `No problems match “${q}”`, detail: hint === "" ? hidden : `${hidden}. ${hint}` };
+  }
   const live = o.watched.filter((w) => w.state === "live");
   const scope = plural(live.length, "resource type");
   const reading = progressText(o);

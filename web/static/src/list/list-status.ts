@@ -6,7 +6,6 @@ import { missingNamespacesText } from "../model/namespaces.ts";
 import {
   bannerText,
   coverageText,
-  filterHint,
   isCounted,
   lastCurrentText,
   noteFor,
@@ -72,16 +71,11 @@ export function drawListStatus(list: ListState, now: number, retry: () => void):
   noteElement.hidden = !empty;
   byId("rows").hidden = empty;
   const note = noteFor(info, plural(kind), total, isFiltered(view), now, view.ns.length > 0, kind.namespaced);
-  if (empty)
-    drawNote(
-      noteElement,
-      complete && total > 0 ? { ...note, next: filterHint(view.q) || note.next } : note,
-      view.ref,
-      plural(kind),
-      retry,
-    );
+  if (empty) drawNote(noteElement, note, view.ref, plural(kind), retry);
   if (empty && note.act === "docs")
     void import("./kind-docs.ts").then((m) => m.showDocsLink(noteElement, view.ref, plural(kind)));
+  if (empty && complete && note.act === "show-all")
+    void import("./filter-help.ts").then((m) => m.showHint(noteElement, view, total > 0));
   // While the page shows the server-rendered rows, keep the notes about them, which are also server-rendered.
   if (complete || !showsServerRows) showText(byId("coverage-note"), empty ? null : asideText(list, now));
   // The note in an empty list also reports outdated data, so the list needs no banner. But if the text filter hides all

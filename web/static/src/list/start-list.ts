@@ -183,7 +183,7 @@ function listenToForm(list: ListPage): void {
     input(id)?.addEventListener(type, () => list.hasData && list.applyForm(mode));
   input("labels")?.addEventListener(
     "input",
-    () => void import("./label-typing.ts").then(({ startLabelTyping }) => startLabelTyping(list)),
+    () => void import("./filter-help.ts").then(({ startLabelTyping }) => startLabelTyping(list)),
     { once: true },
   );
 }

@@ -21,17 +21,6 @@ export function severityMatcher(word: string): ((severity: Severity) => boolean)
   return isSeverity(name) ? (s) => s === name : null;
 }
 
-/** The filter words that severityMatcher knows, the most useful first. */
-export const severityFilterWords: readonly string[] = [
-  "is:failing",
-  "is:failed",
-  "is:degraded",
-  "is:progressing",
-  "is:waiting",
-  "is:ok",
-  "is:none",
-];
-
 const stateColumns = new Set(["status", "phase", "state", "health", "ready", "sync status", "health status"]);
 
 /** Reports whether a column, such as "Status", shows the state of objects. The verdict's severity colors its cells. */

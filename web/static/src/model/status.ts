@@ -3,7 +3,6 @@
 import { clockTime } from "../text/age.ts";
 import { formatInteger } from "../text/format.ts";
 import { sharedParts } from "./guest.ts";
-import { severityMatcher, severityFilterWords } from "./severity.ts";
 import type { Connection } from "../net/live.ts";
 import type { Problem, State } from "../net/wire.ts";
 
@@ -149,19 +148,6 @@ export interface Note {
   readonly act: "show-all" | "show-allowed" | "view-namespaces" | "retry" | "docs" | null;
   /** Whether the viewer lacks a permission and is no guest. The note then shows the kubectl command that checks it. */
   readonly isForbidden?: boolean;
-}
-
-/**
- * A hint about a filter with an unknown word such as "is:nonsense", or with quotes or wildcards, because the filter
- * matches them literally. Empty for other filters.
- */
-export function filterHint(q: string): string {
-  const unknown = q.split(/\s+/).find((w) => /^is:/i.test(w) && severityMatcher(w.toLowerCase()) === null);
-  if (unknown !== undefined)
-    return `“${unknown}” is not a known filter word. Known: ${severityFilterWords.join(", ")}.`;
-  return /["*?]/.test(q)
-    ? "The filter searches for each word as typed. Quotes and wildcards have no special meaning."
-    : "";
 }
 
 /**

@@ -1,6 +1,10 @@
-// Applies the label selector while the user types it.
+// Helps the user to filter a list: applies the label selector while the user types it, and explains filters that select
+// nothing.
 
-import { byId } from "../ui/dom.ts";
+import "../shared-code.ts";
+import { filterHint, labelHint } from "../model/filter-hint.ts";
+import type { View } from "../model/view.ts";
+import { byId, h, setText } from "../ui/dom.ts";
 import type { ListPage } from "./list.ts";
 
 const delay = 400; // ms between the last key press and the use of the typed selector
@@ -30,4 +34,16 @@ export function startLabelTyping(list: ListPage): void {
   };
   field.addEventListener("input", typed);
   typed();
+}
+
+/**
+ * Shows a hint in the note of an empty list, if the filters have a form that is not supported. The parameter `isHidden`
+ * is whether the text filter hides all rows, so that the label selector is not the cause.
+ */
+export function showHint(note: Element, { q, labels }: Pick<View, "q" | "labels">, isHidden: boolean): void {
+  const text = isHidden ? filterHint(q) : labelHint(labels);
+  const shown = note.querySelector(".hint");
+  if (text === "") shown?.remove();
+  else if (shown !== null) setText(shown, text);
+  else note.lastElementChild?.before(h("p", { class: "hint" }, text)); // before the link that clears the filters
 }
