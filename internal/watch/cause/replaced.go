@@ -97,12 +97,16 @@ func specOf(o neighbor.Object) (spec []byte) {
 // isSuperseded reports whether the owner has ended, was replaced itself, or has a newer object of the subject's kind
 // that has no problem.
 func isSuperseded(s *subject.Subject, owner *neighbor.Neighbor) bool {
-	if owner.Object.Verdict().Own().Severity().IsProblem() || subject.IsComplete(owner) {
+	isUnrated := owner.Object.Verdict().Own().Severity() == verdict.None
+	switch {
+	case isUnrated && !resource.IsCustom(s.ID.Group):
+		return false // Such an owner can have Jobs side by side, such as one for each node.
+	case !isUnrated && (owner.Object.Verdict().Own().Severity() != verdict.OK || subject.IsComplete(owner)):
 		return true
 	}
 	siblings := s.Existing(s.Owned(owner.Object.UID(), maxAttempts))
 	return slices.ContainsFunc(siblings, func(n neighbor.Neighbor) bool {
 		return n.ID.Kind == s.ID.Kind && n.ID != s.ID && n.Object.Verdict().Own().Severity() == verdict.OK &&
-			!n.Object.Created().Before(s.Object.Created())
+			(isNewer(&n, &s.Neighbor) || !isUnrated && !n.Object.Created().Before(s.Object.Created()))
 	})
 }

@@ -80,13 +80,8 @@ func brokenWebhook(s *subject.Subject, w *webhook) *verdict.Verdict {
 // scopeText states that the webhook is not called for all objects that its rules name, or returns "".
 func (w *webhook) scopeText() (text string) {
 	isUsed := func(s *metav1.LabelSelector) bool { return len(s.MatchLabels) > 0 || len(s.MatchExpressions) > 0 }
-	switch inNamespaces, withLabels := isUsed(&w.NamespaceSelector), isUsed(&w.ObjectSelector); {
-	case inNamespaces && withLabels:
-		text = " with the labels and in the namespaces that it selects"
-	case inNamespaces:
-		text = " in the namespaces that it selects"
-	case withLabels:
-		text = " with the labels that it selects"
+	if isUsed(&w.NamespaceSelector) || isUsed(&w.ObjectSelector) {
+		text = " that its selectors match" // A selector of namespaces matches all objects without a namespace.
 	}
 	if len(w.MatchConditions) > 0 {
 		text += " if they meet its match conditions"

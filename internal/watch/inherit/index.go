@@ -187,8 +187,11 @@ func (i *index) All(kind graph.Kind, namespace string, limit int) (found []neigh
 		ids = i.graph.OfKind(kind)
 	}
 	slices.SortFunc(ids, func(a, b graph.ID) int { return cmp.Compare(a.Key, b.Key) })
-	for _, id := range ids[:min(limit, len(ids))] {
-		if n := i.Find(id); n.Object != nil {
+	for _, id := range ids {
+		if len(found) == limit {
+			break
+		}
+		if n := i.Find(id); n.Object != nil { // The graph can still have objects that were just deleted.
 			found = append(found, n)
 		}
 	}

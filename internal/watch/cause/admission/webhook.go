@@ -31,7 +31,9 @@ func WebhookFailure(s *subject.Subject, text string) *verdict.Verdict {
 		return nil // The webhook is in another cluster, or the subject is a pod that serves the webhook.
 	}
 	sentence := "Webhook " + webhook + " cannot be called, so the API server rejects matching objects"
-	if s.HasProblem(configuration) {
+	// The verdict of the configuration can be about another of its webhooks.
+	of := configuration.Object.Verdict().Unpack().Sentence
+	if s.HasProblem(configuration) && strings.HasPrefix(of, "Webhook "+webhook+" ") {
 		return s.Inherit(configuration, verdict.Failed, sentence+": ")
 	}
 	_, call, _ := strings.Cut(text, failedCall)

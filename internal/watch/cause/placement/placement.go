@@ -38,7 +38,7 @@ func Unscheduled(s *subject.Subject, p *corev1.Pod) *verdict.Verdict {
 		return nil
 	}
 	for _, rule := range []func(*subject.Subject, *corev1.Pod) *verdict.Verdict{
-		apart, pinned, portTaken, excluded, overhead, raised, pool.Explain, flavored, withoutDevices, labeled,
+		apart, pinned, portTaken, excluded, overhead, raised, defaulted, pool.Explain, flavored, withoutDevices, labeled,
 	} {
 		if v := rule(s, p); v != nil {
 			return v

@@ -19,14 +19,17 @@ import (
 // updatedBy matches the annotation vpaUpdates of a pod. It names the VerticalPodAutoscaler that has changed requests.
 var updatedBy = regexp.MustCompile(`^Pod resources updated by ([a-z0-9.-]+): `)
 
-// raised explains why a pod gets no node: a VerticalPodAutoscaler or a LimitRange has raised a request of the pod, and
-// no suitable node is so large. With the request in the template of its owner, the pod would fit on an empty node.
+// raised explains why a pod gets no node: a VerticalPodAutoscaler has raised a request of the pod, and no suitable node
+// is so large. With the request in the template of its owner, the pod would fit on an empty node.
 func raised(s *subject.Subject, p *corev1.Pod) *verdict.Verdict {
-	if !fullPattern.MatchString(rejection(p)) {
+	found := updatedBy.FindStringSubmatch(p.Annotations["vpaUpdates"])
+	if found == nil || !fullPattern.MatchString(rejection(p)) {
 		return nil
 	}
-	by, owner := raiser(s, p), creatorOf(s)
-	if by == nil || owner == nil {
+	kind := graph.Kind{Group: "autoscaling.k8s.io", Kind: "VerticalPodAutoscaler"}
+	by := s.Find(graph.NewID(kind, s.ID.Namespace(), found[1]))
+	owner := creatorOf(s)
+	if by.Object == nil || owner == nil {
 		return nil
 	}
 	template := &corev1.Pod{Spec: subject.Template(owner).Spec}
@@ -41,35 +44,14 @@ func raised(s *subject.Subject, p *corev1.Pod) *verdict.Verdict {
 		if largest == nil || largest.Cmp(now) >= 0 || largest.Cmp(before) < 0 {
 			continue
 		}
-		subject.Follow(s, by)
+		subject.Follow(s, &by)
 		s.AddSource("core/v1/nodes", "")
 		s.AddSource(owner.Resource, owner.ID.Namespace())
-		return s.ExplainBy(by, s.Own.Severity, s.Own.Reason, subject.Sentences(s.Own.Sentence, fmt.Sprintf(
+		return s.ExplainBy(&by, s.Own.Severity, s.Own.Reason, subject.Sentences(s.Own.Sentence, fmt.Sprintf(
 			"%s has raised the %s request from %s to %s, and the largest suitable node has %s",
-			by, of, amount(of, &before), amount(of, &now), amount(of, largest))))
+			&by, of, amount(of, &before), amount(of, &now), amount(of, largest))))
 	}
 	return nil
-}
-
-// raiser returns the VerticalPodAutoscaler or the LimitRange that has changed the requests of a pod, or nil. If the
-// namespace has several LimitRanges, the one that has changed the requests is unknown.
-func raiser(s *subject.Subject, p *corev1.Pod) *neighbor.Neighbor {
-	if found := updatedBy.FindStringSubmatch(p.Annotations["vpaUpdates"]); found != nil {
-		kind := graph.Kind{Group: "autoscaling.k8s.io", Kind: "VerticalPodAutoscaler"}
-		by := s.Find(graph.NewID(kind, s.ID.Namespace(), found[1]))
-		if by.Object == nil {
-			return nil
-		}
-		return &by
-	}
-	if p.Annotations["kubernetes.io/limit-ranger"] == "" {
-		return nil
-	}
-	all := s.All(graph.Kind{Kind: "LimitRange"}, s.ID.Namespace(), neighbor.Limit)
-	if len(all) != 1 {
-		return nil
-	}
-	return &all[0]
 }
 
 // creatorOf returns the workload that has created a pod from its template, or nil.

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"fmt"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -110,22 +111,41 @@ func notExpandedClaim(s *subject.Subject, o *corev1.PersistentVolumeClaim) *verd
 	if last == nil {
 		return nil
 	}
-	since := last.FirstTimestamp.Time
-	if since.IsZero() {
-		since = neighbor.EventTime(last)
+	// The controller counts all events of this kind, so only the last one is about the present request.
+	since := neighbor.EventTime(last)
+	if changed := s.Object.ManagedTime(); changed.After(since) {
+		since = changed
 	}
 	if !subject.HasPassed(s, since.Add(subject.SettleTime)) {
 		return nil
 	}
 	s.AddSource(subject.EventsRef, last.Namespace)
 	effect := fmt.Sprintf("Has %s, but requests %s: no controller expands the volume", has.String(), wants.String())
-	// The settings of the controller do not always contain the complete name of the driver, such as ebs.csi.aws.com.
-	driver, _, _ := strings.Cut(provisionerOf(o), ".")
-	all, isComplete := subject.Workloads(s, func(c []corev1.Container) bool { return isResizer(c, driver) }, "resizer")
-	if v := subject.StoppedWorkload(s, all, effect); v != nil && driver != "" && isComplete {
-		return v
+	if all := resizers(s, provisionerOf(o)); len(all) == 1 {
+		if v := subject.StoppedWorkload(s, all, effect); v != nil {
+			return v
+		}
 	}
 	return s.Explain(verdict.Degraded, "NotExpanded", effect, nil)
+}
+
+// commonWords are parts of the names of drivers that do not identify a driver.
+var commonWords = regexp.MustCompile(`^(?:csi|driver|disk|block|file|fsx|nas|local|io|storage)$`)
+
+// resizers returns the workloads that expand the volumes of a driver. If their settings do not contain the complete name
+// of the driver, such as ebs.csi.aws.com, resizers searches the names of their images for its first part.
+func resizers(s *subject.Subject, driver string) []neighbor.Neighbor {
+	word, _, _ := strings.Cut(driver, ".")
+	if driver == "" {
+		return nil
+	}
+	all, isComplete := subject.Workloads(s, func(c []corev1.Container) bool {
+		return subject.IsController(c, "resizer", driver) || !commonWords.MatchString(word) && isResizer(c, word)
+	}, "resizer")
+	if !isComplete {
+		return nil
+	}
+	return all
 }
 
 // isResizer reports whether one of the containers expands volumes, and whether the name of an image contains the word.

@@ -75,8 +75,8 @@ const authenticationURL = "nginx.ingress.kubernetes.io/auth-url"
 // brokenAuthentication explains an Ingress by the Service that should authenticate its requests.
 func brokenAuthentication(s *subject.Subject, o *networking.Ingress) *verdict.Verdict {
 	at, err := url.Parse(o.Annotations[authenticationURL])
-	if err != nil {
-		return nil
+	if err != nil || at.Host == "" || controllerOf(s, o) != "k8s.io/ingress-nginx" {
+		return nil // Another controller ignores the annotation.
 	}
 	labels := strings.Split(at.Hostname(), ".")
 	if len(labels) < 3 || labels[2] != "svc" {
@@ -87,5 +87,6 @@ func brokenAuthentication(s *subject.Subject, o *networking.Ingress) *verdict.Ve
 	if !s.IsFailed(&service) {
 		return nil
 	}
+	s.AddSource("networking.k8s.io/v1/ingressclasses", "")
 	return s.Inherit(&service, verdict.Failed, "Requests cannot be authenticated: "+service.String()+": ")
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -38,11 +39,21 @@ func Service(s *subject.Subject) *verdict.Verdict {
 	return s.Repeated(last, "Its load balancer is not updated: ")
 }
 
-// outdatedEndpoints explains a Service whose EndpointSlices the API server rejects, for example because of a webhook.
-// Then the proxies of the nodes do not know the present pods.
+// outdatedEndpoints explains a Service whose EndpointSlices the API server rejects because of a webhook, a quota or a
+// policy. Then the proxies of the nodes do not know the present pods. The same event is also about errors that end by
+// themselves, such as a pod whose node was just deleted. A success creates no event, so the verdict ends when the next
+// attempt is overdue: the controller doubles the time between its attempts.
 func outdatedEndpoints(s *subject.Subject) *verdict.Verdict {
 	last := s.NewestEvent(func(e *corev1.Event) bool { return e.Reason == "FailedToUpdateEndpointSlices" })
-	if last == nil || neighbor.EventTime(last).Before(s.Now().Add(-subject.MaxCallAge)) {
+	if last == nil {
+		return nil
+	}
+	at := neighbor.EventTime(last)
+	next := subject.MaxCallAge
+	if first := last.FirstTimestamp.Time; !first.IsZero() {
+		next = min(next, at.Sub(first)+time.Minute)
+	}
+	if subject.HasPassed(s, at.Add(next)) {
 		return nil
 	}
 	const effect = "Its endpoints are not updated: "
@@ -50,11 +61,11 @@ func outdatedEndpoints(s *subject.Subject) *verdict.Verdict {
 	if v == nil {
 		return nil
 	}
-	if by := admission.Failure(s, last.Message); by != nil {
+	by := admission.Failure(s, last.Message)
+	if by != nil {
 		by.Severity, by.Sentence = v.Severity, effect+by.Sentence
-		return by
 	}
-	return v
+	return by
 }
 
 // isLoadBalancer reports whether the reason of a warning is about a load balancer. The AWS Load Balancer Controller has
@@ -86,6 +97,9 @@ func explainNoResponse(s *subject.Subject, o *corev1.Service) *verdict.Verdict {
 	if len(pods.unread) == 0 {
 		return noPods(s, selector)
 	}
+	if !pods.isComplete {
+		return nil // A pod that is not known is possibly ready.
+	}
 	pods.read(neighbor.Limit)
 	for len(pods.ready) == 0 && len(pods.unread) > 0 {
 		pods.read(1)
@@ -93,8 +107,8 @@ func explainNoResponse(s *subject.Subject, o *corev1.Service) *verdict.Verdict {
 	switch {
 	case len(pods.ready) > 0:
 		return wrongPort(s, o, pods)
-	case len(pods.unready) == 0 || !pods.isComplete:
-		return nil // A pod that is not read is possibly ready.
+	case len(pods.unready) == 0:
+		return nil
 	}
 	return noneReady(s, pods.unready)
 }
@@ -102,9 +116,7 @@ func explainNoResponse(s *subject.Subject, o *corev1.Service) *verdict.Verdict {
 // wrongPort reports a port of the Service with a target port that none of the ready pods has.
 func wrongPort(s *subject.Subject, o *corev1.Service, pods *selection) *verdict.Verdict {
 	switch v := ports.Wrong(s, o, pods.ready); {
-	case v == nil || !pods.isComplete:
-		return nil
-	case len(pods.unread) == 0:
+	case v == nil || len(pods.unread) == 0:
 		return v
 	}
 	pods.read(maxPods)
