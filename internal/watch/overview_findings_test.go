@@ -220,3 +220,67 @@ func TestOverviewHidesNamespacesFromGuests(t *testing.T) {
 		}
 	})
 }
+
+// A finding names the workload that owns its object. Viewers who may not read the objects on the path to the workload
+// get no owner, or an owner below it.
+func TestOverviewNamesOwners(t *testing.T) {
+	const widgets = "example.com/v1/widgets"
+	synctest.Test(t, func(t *testing.T) {
+		server := apitest.New(t, append(causeKinds(), apitest.Kind{
+			Ref: widgets, Kind: "Widget", Columns: `[{"name":"Name","type":"string"}]`,
+		})...)
+		allow(server, "bob list pods a", "eve list pods a", "eve list deployments a",
+			"sam list pods a", "sam list replicasets a")
+		server.Set("core/v1/namespaces", apitest.Item{Name: "a"})
+		server.Set("core/v1/nodes", apitest.Item{
+			Name: "n", Rest: `"status":{"conditions":[{"type":"Ready","status":"True"}]}`,
+		})
+		setWorkload(server, "crashing", "crashing-1", crashingSpec, crashingStatus)
+		// A failed pod is no problem of its owners, which replace it. The topmost owner is no workload.
+		server.Set(widgets, apitest.Item{Namespace: "a", Name: "w"})
+		const progressing = `"spec":{"replicas":2},"status":{"observedGeneration":1}`
+		server.Set(deployments, withOwner(apitest.Item{
+			Namespace: "a", Name: "fine", Rest: progressing,
+		}, "example.com/v1", "Widget", "w", "a/w"))
+		server.Set(replicaSets, withOwner(apitest.Item{
+			Namespace: "a", Name: "fine-rs", Rest: progressing,
+		}, "apps/v1", "Deployment", "fine", "a/fine"))
+		failed := func(name string) apitest.Item {
+			return apitest.Item{
+				Namespace: "a", Name: name, Cells: `["x","x"]`,
+				Rest: `"spec":{"nodeName":"n"},"status":{"phase":"Failed","reason":"Evicted"}`,
+			}
+		}
+		server.Set(pods, withOwner(failed("evicted"), "apps/v1", "ReplicaSet", "fine-rs", "a/fine-rs"),
+			// The owner was deleted, and another object with its name was created.
+			withOwner(failed("orphan"), "apps/v1", "ReplicaSet", "fine-rs", "a/fine-rs of yesterday"))
+		cluster, _ := runSinceCluster(t, server)
+		for _, test := range []struct {
+			viewer watch.Viewer
+			want   string
+		}{
+			{watch.Viewer{Program: true}, "Deployment/crashing, Pod/evicted of Deployment/fine, Pod/orphan"},
+			{user("bob"), "Pod/crashing-1, Pod/evicted, Pod/orphan"},
+			{user("eve"), "Deployment/crashing, Pod/evicted, Pod/orphan"},
+			{user("sam"), "Pod/crashing-1 of ReplicaSet/crashing-rs, Pod/evicted of ReplicaSet/fine-rs, Pod/orphan"},
+		} {
+			var got []string
+			for _, p := range overviewFor(t, cluster, test.viewer, watch.OverviewQuery{Namespaces: []string{"a"}}).Problems {
+				text := p.Kind + "/" + p.Name
+				if p.Owner != nil {
+					text += " of " + p.Owner.Kind + "/" + p.Owner.Name
+				}
+				got = append(got, text)
+			}
+			if slices.Sort(got); strings.Join(got, ", ") != test.want {
+				t.Errorf("got %q, want %q", strings.Join(got, ", "), test.want)
+			}
+		}
+	})
+}
+
+func withOwner(item apitest.Item, version, kind, owner, uid string) apitest.Item {
+	item.Metadata += fmt.Sprintf(`"ownerReferences":[{"apiVersion":%q,"kind":%q,"name":%q,"uid":%q,"controller":true}]`,
+		version, kind, owner, uid)
+	return item
+}

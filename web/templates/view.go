@@ -286,6 +286,7 @@ type Finding struct {
 	Sentence string
 	Cause    *ObjectLink
 	Missing  bool // whether the object that is the cause does not exist
+	Owner    *ObjectLink
 	LogHref  string
 	Change   *SpecChange
 	Count    int

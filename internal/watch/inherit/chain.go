@@ -32,21 +32,33 @@ const maxOwnerDepth = 5
 
 // ProblemOwner returns the topmost owner in the chain of degraded or failed owners of an object, or nil if none exists.
 func (e *Engine) ProblemOwner(id graph.ID) (top *neighbor.Neighbor) {
+	owners := e.ownersOf(id, func(o neighbor.Object) bool { return o.Verdict().Severity().IsProblem() })
+	if len(owners) == 0 {
+		return nil
+	}
+	return &owners[len(owners)-1]
+}
+
+// Owners returns the owner of an object, the owner of this owner, and so on. It omits owners that no longer exist.
+func (e *Engine) Owners(id graph.ID) (owners []neighbor.Neighbor) {
+	return e.ownersOf(id, func(neighbor.Object) bool { return true })
+}
+
+func (e *Engine) ownersOf(id graph.ID, accept func(neighbor.Object) bool) (found []neighbor.Neighbor) {
 	for range maxOwnerDepth {
-		_, owners := e.graph.References(id)
-		var next *neighbor.Neighbor
+		_, owners := e.graph.References(id) // The owner that is the controller is the first.
+		known := len(found)
 		for n := range owners {
 			owner := e.Find(owners[n].ID)
 			if owner.Object != nil && owner.Object.UID() == owners[n].UID && owner.ID.Kind.Kind != "Node" &&
-				owner.Object.Verdict().Severity().IsProblem() {
-				next = &owner
+				accept(owner.Object) {
+				found, id = append(found, owner), owner.ID
 				break
 			}
 		}
-		if next == nil {
+		if len(found) == known {
 			break
 		}
-		top, id = next, next.ID
 	}
-	return top
+	return found
 }

@@ -65,6 +65,9 @@ func Build(ctx context.Context, deps *Deps, checker *permit.Checker, q Query) (*
 	findings := group(b.items())
 	b.result.Total = len(findings)
 	b.result.Problems = findings[:min(cmp.Or(q.Limit, DefaultFindings), len(findings))]
+	for n := range b.result.Problems {
+		b.result.Problems[n].Owner = b.ownerOf(&b.result.Problems[n].Object)
+	}
 	b.addSummary()
 	b.addWarnings()
 	b.addChanges()

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
+	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
@@ -89,6 +91,27 @@ func newFinding(root verdict.Object, members []*item) Finding {
 	}
 	f.Since, f.hasStart = first.Since()
 	return f
+}
+
+// ownerOf returns the workload that owns an object, such as the Deployment of a pod. Without a workload, it returns the
+// topmost owner. It ignores an owner that the viewer may not read, and the owners of this owner. Without an owner, it
+// returns nil.
+func (b *builder) ownerOf(o *verdict.Object) (top *verdict.Object) {
+	isFound := false // top is a workload.
+	for _, owner := range b.deps.Engine.Owners(neighbor.IDOf(o)) {
+		if !b.sees(&owner) {
+			break
+		}
+		if isWorkload := isWorkload(owner.ID.Kind); isWorkload || !isFound {
+			object := neighbor.ObjectOf(&owner)
+			top, isFound = &object, isWorkload
+		}
+	}
+	return top
+}
+
+func isWorkload(kind graph.Kind) bool {
+	return kind.Group == "apps" || kind.Group == "batch" || kind == graph.Kind{Kind: "ReplicationController"}
 }
 
 func isNot(condition bool) int {

@@ -17,6 +17,9 @@ type Finding struct {
 
 	Since time.Time `json:"since"` // When the problem began, or if unknown, when the object was created.
 	Count int       `json:"count"` // The number of objects in the group.
+	// Owner is the workload that owns the object, such as the Deployment of a pod, or without a workload, the topmost
+	// owner. It is nil without an owner that the viewer may read.
+	Owner *verdict.Object `json:"owner,omitempty"`
 	// Chain is the path from the object to its cause; see Member.Chain.
 	Chain      []verdict.Object `json:"chain,omitempty"`
 	Objects    []Member         `json:"objects"` // The objects of the group, at most MaxMembers, the worst first.

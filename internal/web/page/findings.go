@@ -44,13 +44,13 @@ func findingOf(f *overview.Finding, link linker, now time.Time) templates.Findin
 	out := memberOf(&overview.Member{Object: f.Object, Verdict: f.Verdict}, link)
 	out.Count = f.Count
 	if cause := otherCause(&f.Object, f.Cause); cause != nil {
-		out.Cause, out.Missing = objectLink(&cause.Object, link), cause.Missing
+		out.Cause, out.Missing = linkWithin(&cause.Object, f.Namespace, link), cause.Missing
 		if cause.Missing {
 			out.Cause.Href = ""
 		}
-		if cause.Namespace == f.Namespace {
-			out.Cause.Namespace = "" // The finding already shows it.
-		}
+	}
+	if o := f.Owner; o != nil && (f.Cause == nil || !isSame(o, &f.Cause.Object)) {
+		out.Owner = linkWithin(o, f.Namespace, link)
 	}
 	if pod, container := crashedPod(f); pod != nil {
 		if out.LogHref = link(pod, "logs"); out.LogHref != "" {
@@ -81,11 +81,7 @@ func pathOf(f *overview.Finding, link linker) (path []templates.ObjectLink) {
 		return nil
 	}
 	for i := range f.Chain {
-		hop := objectLink(&f.Chain[i], link)
-		if hop.Namespace == f.Namespace {
-			hop.Namespace = ""
-		}
-		path = append(path, *hop)
+		path = append(path, *linkWithin(&f.Chain[i], f.Namespace, link))
 	}
 	if f.Cause != nil && f.Cause.Missing {
 		path[len(path)-1].Href = ""
@@ -108,6 +104,15 @@ func objectLink(o *verdict.Object, link linker) *templates.ObjectLink {
 	return &templates.ObjectLink{Kind: o.Kind, Namespace: o.Namespace, Name: o.Name, Href: link(o, "")}
 }
 
+// linkWithin returns a link to an object. Its text omits the namespace of the finding, which the page already shows.
+func linkWithin(o *verdict.Object, namespace string, link linker) *templates.ObjectLink {
+	l := objectLink(o, link)
+	if l.Namespace == namespace {
+		l.Namespace = ""
+	}
+	return l
+}
+
 // ageCell returns a cell with the age of a time. For the zero Time, the cell is empty.
 func ageCell(at time.Time, suffix string, now time.Time) templates.Cell {
 	if at.IsZero() {
@@ -120,9 +125,11 @@ func ageCell(at time.Time, suffix string, now time.Time) templates.Cell {
 
 func nameOf(o *verdict.Object) string { return strings.TrimPrefix(o.Namespace+"/"+o.Name, "/") }
 
+func isSame(a, b *verdict.Object) bool { return a.Resource == b.Resource && nameOf(a) == nameOf(b) }
+
 // otherCause returns the cause of the problem of the object o if the cause is another object, and nil otherwise.
 func otherCause(o *verdict.Object, cause *verdict.Cause) *verdict.Cause {
-	if cause == nil || cause.Name == "" || cause.Resource == o.Resource && nameOf(&cause.Object) == nameOf(o) {
+	if cause == nil || cause.Name == "" || isSame(&cause.Object, o) {
 		return nil
 	}
 	return cause
@@ -152,7 +159,7 @@ func crashedPod(f *overview.Finding) (pod *verdict.Object, container string) {
 
 func changeText(c *overview.Change, of *verdict.Object) string {
 	object, created, author := "", "created", cmp.Or(c.By, "an unknown author")
-	if c.Resource != of.Resource || nameOf(&c.Object) != nameOf(of) {
+	if !isSame(&c.Object, of) {
 		object = " of " + c.Kind + " " + c.Name
 		created = c.Kind + " " + c.Name + " created"
 	}
@@ -213,6 +220,9 @@ func matchesFilter(f *overview.Finding, q string) bool {
 		if m.Cause != nil {
 			texts = append(texts, m.Cause.Kind, nameOf(&m.Cause.Object), m.Cause.Sentence)
 		}
+	}
+	if f.Owner != nil {
+		texts = append(texts, f.Owner.Kind, nameOf(f.Owner))
 	}
 	if f.LastChange != nil {
 		texts = append(texts, f.LastChange.By)

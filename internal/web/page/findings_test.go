@@ -93,6 +93,7 @@ func TestFilterAndEmptyTextMatchTheScript(t *testing.T) {
 	for q, want := range map[string]string{
 		"is:failed SHOP/": "storefront-canary recommender", "is:progressing": "", "fast-nvme": "model-cache",
 		"checkout-74fd-kxh98": "checkout", "argocd-controller": "recommender", "is:unknown": "",
+		"cronjob ci/build-cart": "build-cart-29731",
 	} {
 		t.Run(q, func(t *testing.T) {
 			page := templates.Home{Q: q}

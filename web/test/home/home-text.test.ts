@@ -97,6 +97,7 @@ void test("the filter supports the filter words of lists", () => {
   assert.deepEqual(names("is:progressing"), []);
   assert.deepEqual(names("fast-nvme"), ["model-cache"]);
   assert.deepEqual(names("checkout-74fd-kxh98"), ["checkout"], "the name of a member matches");
+  assert.deepEqual(names("cronjob ci/build-cart"), ["build-cart-29731"], "the owner matches");
   assert.deepEqual(names("argocd-controller"), ["recommender"], "the author of the last change matches");
   assert.deepEqual(names("is:unknown"), []);
   const mixed = { ...problem("model-cache"), members: [{ ...problem("recommender"), kind: "Pod" }] };

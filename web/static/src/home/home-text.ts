@@ -21,6 +21,10 @@ export const plural = (n: number, one: string, many = `${one}s`): string =>
 export const otherCause = (m: Member): Member["cause"] =>
   m.cause === null || sameRef(m, m.cause) || m.cause.name === "" ? null : m.cause;
 
+/** Returns the owner of a problem's object, or null if there is none, or if the owner is the cause of the problem. */
+export const otherOwner = ({ owner, cause }: Finding): ObjectRef | null =>
+  owner === null || (cause !== null && sameRef(owner, cause)) ? null : owner;
+
 export const sentenceOf = (m: Member): string => otherCause(m)?.sentence || whyOf(m.verdict);
 
 const generic = new Set(["value", "name", "key", "valueFrom"]);
@@ -84,6 +88,7 @@ export function matchesFilter(finding: Finding, q: string): boolean {
     m.verdict.sentence,
     ...(m.cause === null ? [] : [m.cause.kind, nameOf(m.cause), m.cause.sentence]),
   ]);
+  if (finding.owner !== null) texts.push(finding.owner.kind, nameOf(finding.owner));
   if (finding.lastChange !== null) texts.push(finding.lastChange.by);
   const lower = texts.map((text) => text.toLowerCase());
   return words.every((word) => {

@@ -4,7 +4,7 @@ import { formatInteger } from "../text/format.ts";
 import { formatAges } from "../text/age.ts";
 import type { Finding, Member, ObjectRef, SpecChange } from "../net/overview.ts";
 import { Age, memo, useHighlight } from "../ui/view.tsx";
-import { changeText, crashedPod, nameOf, otherCause, sentenceOf } from "./home-text.ts";
+import { changeText, crashedPod, nameOf, otherCause, otherOwner, sentenceOf } from "./home-text.ts";
 import { hrefOf } from "./links.ts";
 
 export const keyOf = (o: ObjectRef): string => `${o.resource}/${nameOf(o)}`;
@@ -83,9 +83,10 @@ const severityWord = (m: Member): string => m.verdict.severity.slice(0, 1).toUpp
 
 function Facts({ finding }: { finding: Finding }) {
   const cause = otherCause(finding);
+  const owner = otherOwner(finding);
   const crashed = crashedPod(finding);
   const log = crashed === null ? null : hrefOf(crashed.pod, "logs", crashed.log);
-  if (finding.count <= 1 && cause === null && log === null && finding.lastChange === null) return null;
+  if (finding.count <= 1 && !(cause ?? owner ?? log ?? finding.lastChange)) return null;
   return (
     <ul class="facts">
       {cause !== null && (
@@ -99,6 +100,12 @@ function Facts({ finding }: { finding: Finding }) {
             within={cause.ns === finding.ns ? cause.ns : ""}
           />
           {cause.missing && <span class="missing"> (missing)</span>}
+        </li>
+      )}
+      {owner !== null && (
+        <li>
+          {"Owner: "}
+          <ObjectLink of={owner} kind name="owner" within={owner.ns === finding.ns ? owner.ns : ""} />
         </li>
       )}
       {log !== null && (

@@ -35,6 +35,7 @@ export interface SpecChange extends ObjectRef {
 export interface Finding extends Member {
   readonly since: string; // start of the problem; empty if unknown
   readonly count: number; // number of objects with this problem
+  readonly owner: ObjectRef | null; // the workload that owns the object, or its topmost owner
   readonly chain: readonly ObjectRef[]; // the path from the object to its cause (the last element); empty if unknown
   readonly members: readonly Member[]; // the objects with this problem; possibly fewer than `count`
   readonly lastChange: SpecChange | null;
@@ -149,6 +150,7 @@ const finding = (o: JsonObject): Finding => ({
   ...member(o),
   since: time(o["since"], "since"),
   count: count(o["count"], "count"),
+  owner: optional(o["owner"], "owner", ref),
   chain: list(o["chain"], "chain", ref),
   members: list(o["objects"], "objects", member),
   lastChange: optional(o["lastChange"], "lastChange", change),
