@@ -45,6 +45,7 @@ await test("related objects", { timeout: 400_000 }, async (t) => {
 
   await t.test("a graph whose links open the related objects", async (t) => {
     const page = await open(t, panelURL);
+    await page.locator(".chips").click(); // shows a card for each ConfigMap and ServiceAccount of the Deployment
     await until("the cards of the graph", async () => (await cards(page)).includes("ConfigMap settings"));
     const got = await cards(page);
     for (const want of [`Pod ${pod}`, "Deployment web", "Service web", "ConfigMap gone", "ServiceAccount default"])
@@ -173,6 +174,28 @@ await test("related objects", { timeout: 400_000 }, async (t) => {
     await page.waitForURL(
       (u) => u.pathname.startsWith(`/o/core/v1/service`) && u.searchParams.get("tab") === "related",
     );
+  });
+
+  await t.test("the configuration of a workload is chips of its card until a click shows it", async (t) => {
+    const configured = deployment("configured", 1);
+    configured.spec.template.spec.containers[0].envFrom = ["one", "two", "three"].map((name) => ({
+      configMapRef: { name },
+    }));
+    for (const name of ["one", "two", "three"]) await create(`/api/v1/namespaces/${ns}/configmaps`, configMap(name));
+    await create(`/apis/apps/v1/namespaces/${ns}/deployments`, configured);
+    const page = await open(t, `r/apps/v1/deployments?ns=${ns}&open=${ns}/configured&tab=related`);
+    const chips = page.locator(".chips");
+    await until("the chips", async () => /ConfigMap (.*, ){2}/.test((await chips.getAttribute("title")) ?? ""), 25_000);
+    assert.match(await chips.getAttribute("title"), /one/);
+    assert.ok(!(await cards(page)).includes("ConfigMap one"));
+    await chips.click();
+    await until("a card for each ConfigMap", async () => {
+      const all = await cards(page);
+      return ["one", "two", "three"].every((name) => all.includes(`ConfigMap ${name}`));
+    });
+    await page.getByRole("button", { name: "Group configuration" }).click();
+    await chips.waitFor();
+    await remove(`/apis/apps/v1/namespaces/${ns}/deployments/configured`);
   });
 
   await t.test("a deleted object is not searched for, a recreated one is", async (t) => {
