@@ -66,3 +66,38 @@ func TestPageSortsLikeItsScript(t *testing.T) {
 		}
 	}
 }
+
+// A list of events shows the newest first, and no column Why, in both API groups. A custom resource with the same name
+// has neither.
+func TestPageOfEventsShowsNewestFirst(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	name := regexp.MustCompile(`data-name="([az])"`)
+	for ref, want := range map[string]string{
+		"core/v1/events": "z a", "events.k8s.io/v1/events": "z a", "example.com/v1/events": "a z Why",
+	} {
+		s.api.AddKind(apitest.Kind{
+			Ref: ref, Kind: "Event", Cluster: true,
+			Columns: `[{"name":"Last Seen","type":"string"},{"name":"Name","type":"string"}]`,
+		})
+		for object, age := range map[string]string{"a": "5h", "z": "1m"} {
+			s.api.Set(ref, apitest.Item{
+				Name: object, Cells: fmt.Sprintf(`[%q,%q]`, age, object),
+				Rest: `"type":"Warning","reason":"R","message":"m","note":"m",` +
+					`"status":{"conditions":[{"type":"Stalled","status":"True","reason":"R"}]}`,
+			})
+		}
+		s.waitForLive(ref)
+		page := s.get("/r/"+ref, "Accept: text/html").body
+		var got []string
+		for _, match := range name.FindAllStringSubmatch(page, -1) {
+			got = append(got, match[1])
+		}
+		if strings.Contains(page, ">Why<") {
+			got = append(got, "Why")
+		}
+		if text := strings.Join(got, " "); text != want {
+			t.Errorf("%s: got %s, want %s", ref, text, want)
+		}
+	}
+}

@@ -104,16 +104,17 @@ func openObject(text string) (ref, namespace, name string) {
 	return strings.Join(segments[:at], "/"), strings.TrimPrefix(segments[at], "_"), segments[at+1]
 }
 
-const events = "core/v1/events"
-
 // defaultSort returns the sort column of a list without the query parameter "sort". For Events, the newest are first.
 // view.ts has the same rule.
 func defaultSort(ref string) string {
-	if ref == events {
+	if isEvents(ref) {
 		return "last seen"
 	}
 	return ""
 }
+
+// isEvents reports whether a ref is that of the events about objects. Two API groups serve the same events.
+func isEvents(ref string) bool { return ref == "core/v1/events" || ref == "events.k8s.io/v1/events" }
 
 func fillList(page *templates.List, snapshot *watch.Snapshot) error {
 	page.State = stateOf(snapshot.Status)
@@ -142,7 +143,7 @@ func fillList(page *templates.List, snapshot *watch.Snapshot) error {
 		row.Cells = make([]templates.Cell, len(page.Columns))
 		// For Events, do not show the column with the reason of the verdict: the reason is the message of the Event, which
 		// already has a column.
-		hasWhy := o.Verdict().Severity() != verdict.None && page.Ref != events
+		hasWhy := o.Verdict().Severity() != verdict.None && !isEvents(page.Ref)
 		page.ShowsWhy = page.ShowsWhy || hasWhy
 		if v := o.Verdict().Unpack(); v.Severity > verdict.OK {
 			row.Severity, row.Why = v.Severity.String(), v.Why()

@@ -119,11 +119,12 @@ void test("rows have a cell for the verdict after the name if the list has verdi
   assert.deepEqual(classes([], false), [null, null, null]);
   assert.deepEqual(classes([], true), [null, "why", null, null]);
   assert.deepEqual(classes(["name"], true), [null, "why"]);
-  assert.equal(
-    shapeOf("core/v1/events", columns, false, [], true).whyAt,
-    -1,
-    "events have no column Why, because their message is already a column",
-  );
+  for (const ref of ["core/v1/events", "events.k8s.io/v1/events"])
+    assert.equal(
+      shapeOf(ref, columns, false, [], true).whyAt,
+      -1,
+      "events have no column Why, because their message is already a column",
+    );
 });
 
 void test("the title of a reason shows invisible characters as code points", () => {

@@ -69,9 +69,11 @@ void test("the URL of a form without script is parsed", () => {
 });
 
 void test("the newest events are first, unless the user chooses another order", () => {
-  const view = parseView("/r/core/v1/events", "", "");
-  assert.deepEqual(view.sort, { column: "last seen", descending: false });
-  assert.equal(formatView({ ...view, sort: null }), "/r/core/v1/events?sort=namespace");
+  for (const ref of ["core/v1/events", "events.k8s.io/v1/events"]) {
+    const view = parseView(`/r/${ref}`, "", "");
+    assert.deepEqual(view.sort, { column: "last seen", descending: false });
+    assert.equal(formatView({ ...view, sort: null }), `/r/${ref}?sort=namespace`);
+  }
   assert.equal(parseView("/r/example.com/v1/events", "", "").sort, null);
 });
 

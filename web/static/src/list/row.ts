@@ -5,7 +5,7 @@ import { formatAges } from "../text/age.ts";
 import { h, setAttr, setText } from "../ui/dom.ts";
 import { cellText, type Entry } from "../model/row-source.ts";
 import { isCounted, showsState, whyOf } from "../model/severity.ts";
-import { objectHref } from "../model/view.ts";
+import { isEvents, objectHref } from "../model/view.ts";
 import type { Column } from "../net/wire.ts";
 
 export interface TableShape {
@@ -70,7 +70,7 @@ export function shapeOf(
     link: link?.index ?? -1,
     columns: shown,
     hasVerdicts,
-    whyAt: hasVerdicts && ref !== "core/v1/events" ? linkAt + 1 + (hasNamespace ? 1 : 0) : -1,
+    whyAt: hasVerdicts && !isEvents(ref) ? linkAt + 1 + (hasNamespace ? 1 : 0) : -1,
   };
 }
 

@@ -73,10 +73,12 @@ export const defaultView = (ref: string): View => ({
   tab: "",
 });
 
+/** Returns whether a resource is that of the events about objects. Two API groups serve the same events. */
+export const isEvents = (ref: string): boolean => ref === "core/v1/events" || ref === "events.k8s.io/v1/events";
+
 // A list of Events shows the newest first. Other lists have no default sort column (null), so autoSort applies. list.go
 // has the same rule.
-const defaultSort = (ref: string): Sort | null =>
-  ref === "core/v1/events" ? { column: "last seen", descending: false } : null;
+const defaultSort = (ref: string): Sort | null => (isEvents(ref) ? { column: "last seen", descending: false } : null);
 
 /** Parses the URL of a list page. The parameter `ref` is the resource to use if the path contains none, as in "/". */
 export function parseView(pathname: string, search: string, ref: string): View {
@@ -124,15 +126,13 @@ export function formatView(v: View): string {
   const sort = v.sort ?? (defaultSort(v.ref) && { column: "namespace", descending: false });
   if (sort !== null) query.set("sort", (sort.descending ? "-" : "") + sort.column);
   for (const column of v.cols) query.append("cols", column);
-  if (v.open !== null) query.set("open", formatOpen(v));
-  if (v.open !== null && v.tab !== "") setTabParams(query, v.tab, v.open.log, v.open.find);
+  if (v.open !== null) {
+    const { ref = v.ref, ns, name, log, find } = v.open;
+    query.set("open", `${ref === v.ref ? "" : `${ref}/`}${ns || "_"}/${name}`);
+    if (v.tab !== "") setTabParams(query, v.tab, log, find);
+  }
   if (v.activity) query.set("activity", v.activity);
   return withBase(`/r/${v.ref}${queryText(query)}`);
-}
-
-function formatOpen({ ref: listed, open }: View): string {
-  const { ref = listed, ns = "", name = "" } = open ?? {};
-  return `${ref === listed ? "" : `${ref}/`}${ns === "" ? "_" : ns}/${name}`;
 }
 
 function queryText(query: URLSearchParams): string {
@@ -171,9 +171,7 @@ export const logHref = (ref: string, o: ObjectName, log: LogSelection): string =
 export function objectHref(ref: string, o: ObjectName, tab = "", log?: LogSelection, find?: TabFind): string {
   const query = new URLSearchParams();
   if (tab !== "") setTabParams(query, tab, log, find);
-  return withBase(
-    `/o/${ref}/${o.ns === "" ? "_" : encodeURIComponent(o.ns)}/${encodeURIComponent(o.name)}${queryText(query)}`,
-  );
+  return withBase(`/o/${ref}/${encodeURIComponent(o.ns || "_")}/${encodeURIComponent(o.name)}${queryText(query)}`);
 }
 
 export const pageHref = (v: View): string =>
@@ -181,7 +179,7 @@ export const pageHref = (v: View): string =>
 
 /** Returns the URL of the compare page with this object on one side. There, the user selects the second object. */
 export const compareHref = (ref: string, o: ObjectName): string =>
-  withBase(`/compare${queryText(new URLSearchParams({ a: `${ref}/${o.ns === "" ? "_" : o.ns}/${o.name}` }))}`);
+  withBase(`/compare${queryText(new URLSearchParams({ a: `${ref}/${o.ns || "_"}/${o.name}` }))}`);
 
 /**
  * Returns a page title such as "(6) shop/web-1 - Pods - demo". The number of failed objects is first, so that a narrow
