@@ -1,7 +1,7 @@
 // Renders facts, which are the named values in the overview of an object.
 
 import { createContext } from "preact";
-import { useContext, useState } from "preact/hooks";
+import { useContext, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { copyText } from "../../ui/clipboard.ts";
 import { Age, useHighlight } from "../../ui/view.tsx";
 import type { ObjectName } from "../../model/view.ts";
@@ -131,8 +131,7 @@ function LongValue({ label, full }: { label: string; full: () => string }) {
       <summary>{label}</summary>
       {isOpen && (
         <>
-          {/* A scrollable element must be reachable with the keyboard. */}
-          <pre tabIndex={0}>{value.slice(0, maxDrawnValue)}</pre>
+          <ColoredText text={value.slice(0, maxDrawnValue)} />
           {value.length > maxDrawnValue && <p>The rest is in the YAML tab. “Copy value” copies the complete value.</p>}
           <button type="button" onClick={() => void copy()}>
             {result || "Copy value"}
@@ -140,6 +139,33 @@ function LongValue({ label, full }: { label: string; full: () => string }) {
         </>
       )}
     </details>
+  );
+}
+
+// Colors YAML and JSON. The code for this loads when the first value is opened.
+function ColoredText({ text }: { text: string }) {
+  const element = useRef<HTMLPreElement>(null);
+  useLayoutEffect(() => {
+    let remove = (): void => undefined;
+    let isCurrent = true;
+    void import("../yaml/syntax.ts").then(
+      ({ colorSyntax }) => {
+        const node = element.current?.firstChild as Text | null | undefined;
+        // A text with invisible characters consists of several nodes, and stays without colors.
+        if (isCurrent && node?.data === text) remove = colorSyntax(node);
+      },
+      () => undefined, // without this code, the text has no colors
+    );
+    return () => {
+      isCurrent = false;
+      remove();
+    };
+  }, [text]);
+  // A scrollable element must be reachable with the keyboard.
+  return (
+    <pre tabIndex={0} ref={element}>
+      {text}
+    </pre>
   );
 }
 

@@ -122,6 +122,21 @@ export class OverviewTab implements Tab {
     this.hasUnresolvedLinks = false;
     // In the panel, headings are at level 3, below the panel's title. Otherwise, they are at level 2.
     const headingLevel = element.closest(".panel") === null ? 2 : undefined;
+    const copyBar = (
+      <CopyBar
+        items={copyItems(host.name, object)}
+        commands={kubectlCommands(host.kind, host.name, hasLogs(host.kind.ref))}
+      />
+    );
+    const lastChanges = <LastChanges authors={this.authors.authors} />;
+    const facts = (
+      <div class="facts">
+        {factsOf(object).map((section) => (
+          <SectionView key={section.key} section={section} />
+        ))}
+      </div>
+    );
+    const startsWithContent = contentKinds.test(host.kind.ref);
     mount(
       element,
       <Overview.Provider key={uid(object)} value={{ href: this.href, hrefOf: this.hrefOf, headingLevel }}>
@@ -139,12 +154,15 @@ export class OverviewTab implements Tab {
             {(isProblem || explanation.affectedTotal > 0) && <Unexamined sentences={explanation.unexamined} />}
           </>
         )}
-        <CopyBar
-          items={copyItems(host.name, object)}
-          commands={kubectlCommands(host.kind, host.name, hasLogs(host.kind.ref))}
-        />
+        {!startsWithContent && copyBar}
         <div class="columns">
           <div class="column">
+            {startsWithContent && (
+              <>
+                {facts}
+                {copyBar}
+              </>
+            )}
             <Pods
               workload={workload}
               replicas={replicasOf(host.kind.ref, object, workload.isComplete ? workload.severityCounts : null)}
@@ -161,12 +179,8 @@ export class OverviewTab implements Tab {
                 resource={host.kind.ref === "apps/v1/deployments" ? "ReplicaSets" : "ControllerRevisions"}
               />
             )}
-            <LastChanges authors={this.authors.authors} />
-            <div class="facts">
-              {factsOf(object).map((section) => (
-                <SectionView key={section.key} section={section} />
-              ))}
-            </div>
+            {lastChanges}
+            {!startsWithContent && facts}
             <Conditions conditions={conditionsOf(object)} />
             {!this.isDeleted && this.kindSection?.view(object)}
           </div>
@@ -220,6 +234,9 @@ export class OverviewTab implements Tab {
     return resource === undefined ? null : panelHref(resource.ref, { ns: resource.namespaced ? ns : "", name });
   };
 }
+
+// The overview of these kinds starts with their content, because most users need only this.
+const contentKinds = /^(core\/v1\/(configmaps|secrets)|rbac\.authorization\.k8s\.io\/v1\/(clusterroles|roles))$/;
 
 const hasRevisions = (ref: string): boolean => /^apps\/v1\/(deployments|statefulsets|daemonsets)$/.test(ref);
 
