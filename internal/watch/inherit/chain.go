@@ -32,7 +32,7 @@ const maxOwnerDepth = 5
 
 // ProblemOwner returns the topmost owner in the chain of degraded or failed owners of an object, or nil if none exists.
 func (e *Engine) ProblemOwner(id graph.ID) (top *neighbor.Neighbor) {
-	owners := e.ownersOf(id, func(o neighbor.Object) bool { return o.Verdict().Severity().IsProblem() })
+	owners := ownersOf(e, id, func(o neighbor.Object) bool { return o.Verdict().Severity().IsProblem() })
 	if len(owners) == 0 {
 		return nil
 	}
@@ -41,10 +41,10 @@ func (e *Engine) ProblemOwner(id graph.ID) (top *neighbor.Neighbor) {
 
 // Owners returns the owner of an object, the owner of this owner, and so on. It omits owners that no longer exist.
 func (e *Engine) Owners(id graph.ID) (owners []neighbor.Neighbor) {
-	return e.ownersOf(id, func(neighbor.Object) bool { return true })
+	return ownersOf(e, id, func(neighbor.Object) bool { return true })
 }
 
-func (e *Engine) ownersOf(id graph.ID, accept func(neighbor.Object) bool) (found []neighbor.Neighbor) {
+func ownersOf(e *Engine, id graph.ID, accept func(neighbor.Object) bool) (found []neighbor.Neighbor) {
 	for range maxOwnerDepth {
 		_, owners := e.graph.References(id) // The owner that is the controller is the first.
 		known := len(found)

@@ -159,7 +159,7 @@ func (r *reader) set(key string, before, o *compact.Object) {
 	r.results.Track(id, o.Verdict(), r.observation.IsRunning())
 	var affected []graph.ID
 	if isNewText || hasNewOwn {
-		affected = append(r.dependsOnText(id), id)
+		affected = append(dependsOnText(r.Engine, id), id)
 	}
 	if hasNewVerdict || hasNewReferences {
 		affected = append(affected, r.neighbors(id)...)
@@ -172,7 +172,7 @@ func (r *reader) set(key string, before, o *compact.Object) {
 
 // remove removes an object, and marks the objects that the removal can affect.
 func (r *reader) remove(id graph.ID) {
-	affected := append(r.dependsOnText(id), r.neighbors(id)...)
+	affected := append(dependsOnText(r.Engine, id), r.neighbors(id)...)
 	r.graph.Remove(id)
 	r.recordTurnover(id)
 	r.mentions.Set(id, nil)

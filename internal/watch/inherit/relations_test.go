@@ -82,7 +82,7 @@ func TestServedKindsAffectOthers(t *testing.T) {
 	if got := e.neighbors(binding); !slices.Contains(got, policy) {
 		t.Errorf("a new binding: got %v, want the policy", got)
 	}
-	if got := e.dependsOnText(policy); !slices.Contains(got, binding) {
+	if got := dependsOnText(e, policy); !slices.Contains(got, binding) {
 		t.Errorf("a change of the policy: got %v, want the binding", got)
 	}
 }
@@ -95,7 +95,7 @@ func TestDefinitionsAffectMentions(t *testing.T) {
 	definition := graph.NewID(kind, "", "a.example.com")
 	pod := graph.NewID(graph.Kind{Kind: "Pod"}, "a", "web")
 	e.mentions.Set(pod, []graph.ID{definition})
-	if got := e.dependsOnText(definition); !slices.Equal(got, []graph.ID{pod}) {
+	if got := dependsOnText(e, definition); !slices.Equal(got, []graph.ID{pod}) {
 		t.Errorf("got %v, want the pod", got)
 	}
 }
@@ -122,7 +122,7 @@ func TestServicesWithWrongPorts(t *testing.T) {
 	for _, id := range []graph.ID{wrong, elsewhere} {
 		e.results.Set(id, &verdict.Verdict{Severity: verdict.Degraded, Reason: "NoSuchPort"})
 	}
-	if got := e.dependsOnText(other); !slices.Equal(got, []graph.ID{wrong}) {
+	if got := dependsOnText(e, other); !slices.Equal(got, []graph.ID{wrong}) {
 		t.Errorf("got %v, want %v", got, wrong)
 	}
 }
@@ -155,7 +155,7 @@ func TestServersAffectClients(t *testing.T) {
 	if got := e.neighbors(server); !slices.Contains(got, client) {
 		t.Errorf("a pod of the Service: got %v, want the client", got)
 	}
-	if got := e.dependsOnText(service); !slices.Contains(got, client) {
+	if got := dependsOnText(e, service); !slices.Contains(got, client) {
 		t.Errorf("the Service: got %v, want the client", got)
 	}
 }
@@ -176,7 +176,7 @@ func TestPoliciesAffectPodsWithProblem(t *testing.T) {
 		{Group: "security.istio.io", Kind: "PeerAuthentication"},
 	} {
 		t.Run(kind.Kind, func(t *testing.T) {
-			if got := e.dependsOnText(graph.NewID(kind, "b", "one")); !slices.Equal(got, []graph.ID{pod}) {
+			if got := dependsOnText(e, graph.NewID(kind, "b", "one")); !slices.Equal(got, []graph.ID{pod}) {
 				t.Errorf("got %v, want %v", got, pod)
 			}
 		})
@@ -232,7 +232,7 @@ func TestContentChangeAffectsObjectsThatNameTheObject(t *testing.T) {
 	pod := graph.NewID(graph.Kind{Kind: "Pod"}, "a", "batch-0")
 	pool := graph.NewID(graph.Kind{Group: "karpenter.sh", Kind: "NodePool"}, "", "batch")
 	e.mentions.Set(pod, []graph.ID{pool})
-	if got := e.dependsOnText(pool); !slices.Equal(got, []graph.ID{pod}) {
+	if got := dependsOnText(e, pool); !slices.Equal(got, []graph.ID{pod}) {
 		t.Errorf("got %v, want %v", got, pod)
 	}
 }
@@ -281,7 +281,7 @@ func TestServicesAffectGatewaysWithProblem(t *testing.T) {
 	for _, id := range []graph.ID{gateway, other} {
 		e.results.Track(id, verdict.Pack(nil, &verdict.Verdict{Severity: verdict.Degraded}), true)
 	}
-	got := e.dependsOnText(graph.NewID(graph.Kind{Kind: "Service"}, "istio", "ingress"))
+	got := dependsOnText(e, graph.NewID(graph.Kind{Kind: "Service"}, "istio", "ingress"))
 	if !slices.Equal(got, []graph.ID{gateway}) {
 		t.Errorf("got %v, want %v", got, gateway)
 	}

@@ -190,7 +190,7 @@ func (i *index) containers(id graph.ID) (found []graph.ID) {
 }
 
 // dependsOnText returns the objects whose verdict can depend on the content of an object, such as a Service's ports.
-func (e *Engine) dependsOnText(id graph.ID) []graph.ID {
+func dependsOnText(e *Engine, id graph.ID) []graph.ID {
 	switch id.Kind.Kind {
 	case "Service": // The ports, also for clients. Another Service can have the port that the pods declare.
 		affected := append(e.graph.Users(id, revisit.MaxAffected), e.mentions.Users(id)...)

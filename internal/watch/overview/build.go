@@ -174,7 +174,7 @@ func (b *builder) addWatched() {
 		planned++
 		now := shared.Of(w.Informer).VisibleState(f)
 		entry := Watched{Resource: w.Resource.Ref(), Kind: w.Resource.Kind, Status: now.Status}
-		if b.isComplete(f) && len(f.Namespaces) == 0 {
+		if isComplete(f) && len(f.Namespaces) == 0 {
 			stats := w.Informer.Stats()
 			entry.Objects, entry.Bytes = stats.Objects, stats.CacheBytes
 		}
@@ -219,12 +219,12 @@ func (b *builder) noteProgress(waiting, planned int) {
 }
 
 // isComplete reports whether the viewer may read all objects of the filter's namespaces.
-func (*builder) isComplete(f *query.Filter) bool {
+func isComplete(f *query.Filter) bool {
 	return f.Selector == nil && f.Name == "" && !f.NeedsRow() && !f.IsPartial
 }
 
 // isCompleteIn reports whether the viewer may read all objects of one namespace, or of a cluster-scoped resource.
-func (*builder) isCompleteIn(f *query.Filter, namespace string) bool {
+func isCompleteIn(f *query.Filter, namespace string) bool {
 	isLimited := f.Selector != nil || f.Name != "" || f.NeedsRow()
 	return !isLimited && (len(f.Namespaces) == 0 || slices.Contains(f.Namespaces, namespace))
 }
@@ -249,7 +249,7 @@ func (b *builder) sees(n *neighbor.Neighbor) bool {
 		return f.Match(o)
 	}
 	// The object does not exist. Only a viewer who may read all objects of the object's namespace may know this.
-	return b.isCompleteIn(f, n.ID.Namespace())
+	return isCompleteIn(f, n.ID.Namespace())
 }
 
 func (b *builder) items() (items []item) {
@@ -301,7 +301,7 @@ func (b *builder) seesSources(s verdict.Sources) bool {
 		if f == nil || b.isGuest() && !resource.IsBuiltIn(w.Resource.Group) {
 			return false
 		}
-		return b.isCompleteIn(f, namespace)
+		return isCompleteIn(f, namespace)
 	})
 }
 

@@ -83,7 +83,11 @@ func Explain(
 		b.addChain(e, &self)
 		b.addAffected(e, &self)
 		e.Related = b.related(id)
-		b.noteCuts(id)
+		for _, c := range deps.Engine.Cuts(id) {
+			if b.seesSources(c.Sources) {
+				b.note(c.Text)
+			}
+		}
 	case b.filters[id.Kind] == nil:
 		b.note(fmt.Sprintf("The causes and effects of problems of %s objects are not examined.", object.Kind))
 	}
@@ -92,15 +96,6 @@ func Explain(
 }
 
 func (b *builder) note(text string) { b.result.Unexamined = append(b.result.Unexamined, text) }
-
-// noteCuts adds notes about the lists of which the rules for an object have not read all objects.
-func (b *builder) noteCuts(id graph.ID) {
-	for _, c := range b.deps.Engine.Cuts(id) {
-		if b.seesSources(c.Sources) {
-			b.note(c.Text)
-		}
-	}
-}
 
 func (b *builder) addChain(e *Explanation, self *neighbor.Neighbor) {
 	if self.Object == nil {
@@ -153,7 +148,7 @@ func (b *builder) readsEverything() bool {
 	for n := range b.state.Watched {
 		r := b.state.Watched[n].Resource
 		f := b.filters[graph.Kind{Group: r.Group, Kind: r.Kind}]
-		if f == nil || !b.isComplete(f) || len(f.Namespaces) > 0 {
+		if f == nil || !isComplete(f) || len(f.Namespaces) > 0 {
 			return false
 		}
 	}

@@ -35,7 +35,7 @@ func (b *builder) addSummary() {
 	if hasNodes {
 		s.Nodes = nodes
 	}
-	if f := b.filters[graph.Kind{Kind: "Pod"}]; f != nil && b.isComplete(f) {
+	if f := b.filters[graph.Kind{Kind: "Pod"}]; f != nil && isComplete(f) {
 		usage := b.deps.Engine.Usage(func(namespace string) bool {
 			return len(f.Namespaces) == 0 || slices.Contains(f.Namespaces, namespace)
 		})

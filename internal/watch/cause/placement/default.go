@@ -50,7 +50,7 @@ func defaulted(s *subject.Subject, p *corev1.Pod) *verdict.Verdict {
 		subject.Follow(s, &all[0])
 		s.AddSource("core/v1/nodes", "")
 		return s.ExplainBy(&all[0], s.Own.Severity, s.Own.Reason, subject.Sentences(s.Own.Sentence, fmt.Sprintf(
-			"%s sets a %s request of %s for containers without one. So the pod requests %s, and the largest suitable node has %s",
+			"%s sets a %s request of %s for containers without one. The pod requests %s, and the largest suitable node has %s",
 			&all[0], of, amount(of, set), amount(of, &now), amount(of, largest))))
 	}
 	return nil

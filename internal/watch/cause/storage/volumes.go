@@ -132,8 +132,8 @@ func notExpandedClaim(s *subject.Subject, o *corev1.PersistentVolumeClaim) *verd
 // commonWords are parts of the names of drivers that do not identify a driver.
 var commonWords = regexp.MustCompile(`^(?:csi|driver|disk|block|file|fsx|nas|local|io|storage)$`)
 
-// resizers returns the workloads that expand the volumes of a driver. If their settings do not contain the complete name
-// of the driver, such as ebs.csi.aws.com, resizers searches the names of their images for its first part.
+// resizers returns the workloads that expand the volumes of a driver. If their settings do not contain the complete
+// name of the driver, such as ebs.csi.aws.com, resizers searches the names of their images for its first part.
 func resizers(s *subject.Subject, driver string) []neighbor.Neighbor {
 	word, _, _ := strings.Cut(driver, ".")
 	if driver == "" {

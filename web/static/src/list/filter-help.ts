@@ -5,7 +5,12 @@ import "../shared-code.ts";
 import { filterHint, labelHint } from "../model/filter-hint.ts";
 import type { View } from "../model/view.ts";
 import { byId, h, setText } from "../ui/dom.ts";
-import type { ListPage } from "./list.ts";
+
+/** The part of the list page that applies a typed selector. */
+interface LabeledList {
+  readonly hasData: boolean;
+  applyForm(how: "replace"): void;
+}
 
 const delay = 400; // ms between the last key press and the use of the typed selector
 
@@ -23,7 +28,7 @@ export const isSelector = (text: string): boolean => selector.test(text);
  * Handles the typing in the label field, from the first key press on. After each pause, applies the selector to the
  * list if the selector is complete. Otherwise, the previous selector stays in use. Enter submits any text.
  */
-export function startLabelTyping(list: ListPage): void {
+export function startLabelTyping(list: LabeledList): void {
   const field = byId("labels") as HTMLInputElement;
   let timer: ReturnType<typeof setTimeout> | undefined;
   const typed = (): void => {
