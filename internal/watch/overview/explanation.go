@@ -125,11 +125,11 @@ func (b *builder) addChain(e *Explanation, self *neighbor.Neighbor) {
 	if !isComplete {
 		b.note("Steps before the cause can be missing, because their states are still being evaluated.")
 	}
-	hops := []Hop{b.hop(self)}
+	hops := []Hop{hopOf(b, self)}
 	hops[0].Rule = inherited.Rule
 	for n := range chain {
 		next := b.deps.Engine.Find(neighbor.IDOf(&chain[n]))
-		hop := b.hop(&next)
+		hop := hopOf(b, &next)
 		hop.Object = chain[n]
 		if hop.Kind == "Pod" && hops[len(hops)-1].Kind == "Service" {
 			b.note("EndpointSlices are not examined: the pods are those that the selector of the Service selects.")
@@ -155,8 +155,8 @@ func (b *builder) readsEverything() bool {
 	return true
 }
 
-// hop returns the Hop for an object that the viewer may see.
-func (b *builder) hop(n *neighbor.Neighbor) Hop {
+// hopOf returns the Hop for an object that the viewer may see.
+func hopOf(b *builder, n *neighbor.Neighbor) Hop {
 	h := Hop{Affected: Affected{Object: neighbor.ObjectOf(n)}, State: Unknown}
 	switch {
 	case n.Object != nil:
@@ -189,7 +189,7 @@ func (b *builder) addAffected(e *Explanation, self *neighbor.Neighbor) {
 	for _, a := range e.Affected {
 		inherited[a.Object] = true
 	}
-	for _, pod := range b.blockedPods(self) {
+	for _, pod := range blockedPods(b, self) {
 		if o := neighbor.ObjectOf(&pod); !inherited[o] {
 			e.Affected = append(e.Affected, Affected{o, pod.Object.Verdict().Severity()})
 		}
@@ -206,7 +206,7 @@ func (b *builder) addAffected(e *Explanation, self *neighbor.Neighbor) {
 
 // blockedPods returns the pods whose eviction a PodDisruptionBudget does not permit now. It notes whether there
 // are more.
-func (b *builder) blockedPods(self *neighbor.Neighbor) (blocked []neighbor.Neighbor) {
+func blockedPods(b *builder, self *neighbor.Neighbor) (blocked []neighbor.Neighbor) {
 	if self.ID.Kind != (graph.Kind{Group: "policy", Kind: "PodDisruptionBudget"}) || self.Object == nil {
 		return nil
 	}
