@@ -121,7 +121,7 @@ func notExpandedClaim(s *subject.Subject, o *corev1.PersistentVolumeClaim) *verd
 	}
 	s.AddSource(subject.EventsRef, last.Namespace)
 	effect := fmt.Sprintf("Has %s, but requests %s: no controller expands the volume", has.String(), wants.String())
-	if all := resizers(s, provisionerOf(o)); len(all) == 1 {
+	if all := expanders(s, provisionerOf(o)); len(all) == 1 {
 		if v := subject.StoppedWorkload(s, all, effect); v != nil {
 			return v
 		}
@@ -132,9 +132,9 @@ func notExpandedClaim(s *subject.Subject, o *corev1.PersistentVolumeClaim) *verd
 // commonWords are parts of the names of drivers that do not identify a driver.
 var commonWords = regexp.MustCompile(`^(?:csi|driver|disk|block|file|fsx|nas|local|io|storage)$`)
 
-// resizers returns the workloads that expand the volumes of a driver. If their settings do not contain the complete
-// name of the driver, such as ebs.csi.aws.com, resizers searches the names of their images for its first part.
-func resizers(s *subject.Subject, driver string) []neighbor.Neighbor {
+// expanders returns the workloads that expand the volumes of a driver. If their settings do not contain the complete
+// name of the driver, such as ebs.csi.aws.com, expanders searches the names of their images for its first part.
+func expanders(s *subject.Subject, driver string) []neighbor.Neighbor {
 	word, _, _ := strings.Cut(driver, ".")
 	if driver == "" {
 		return nil
