@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"log/slog"
 	"os"
 
 	"github.com/spf13/pflag"
@@ -21,9 +22,9 @@ func (s *healthSettings) addFlags(flags *pflag.FlagSet) {
 			"ConfigMap argocd-cm. The scripts take precedence over all built-in rules.")
 }
 
-func (s *healthSettings) evaluator() (*health.Evaluator, error) {
+func (s *healthSettings) evaluator(log *slog.Logger) (*health.Evaluator, error) {
 	if s.file == "" {
-		return new(health.Evaluator), nil
+		return health.NewEvaluator(rules.Set{}, log), nil
 	}
 	text, err := os.ReadFile(s.file)
 	if err != nil {
@@ -33,5 +34,5 @@ func (s *healthSettings) evaluator() (*health.Evaluator, error) {
 	if err != nil {
 		return nil, &usageError{fmt.Errorf("--health-rules %s: %w", s.file, err)}
 	}
-	return health.NewEvaluator(set), nil
+	return health.NewEvaluator(set, log), nil
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"io"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
@@ -28,7 +29,8 @@ func TestInvalidHealthRulesPreventStart(t *testing.T) {
 		})
 	}
 	settings := healthSettings{file: filepath.Join(t.TempDir(), "missing")}
-	if _, err := settings.evaluator(); err == nil || !strings.Contains(err.Error(), "--health-rules") {
+	_, err := settings.evaluator(slog.New(slog.DiscardHandler))
+	if err == nil || !strings.Contains(err.Error(), "--health-rules") {
 		t.Errorf("missing file: got error %v", err)
 	}
 }

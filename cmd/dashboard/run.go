@@ -252,7 +252,7 @@ func (s *settings) watchOptions(log *slog.Logger) (watch.Options, error) {
 	if options.Redact, err = s.redact.rules(); err != nil {
 		return options, err
 	}
-	options.Health, err = s.health.evaluator()
+	options.Health, err = s.health.evaluator(log)
 	return options, err
 }
 

@@ -3,8 +3,8 @@ package health
 import (
 	"cmp"
 	"fmt"
+	"log/slog"
 	"slices"
-	"sync/atomic"
 	"time"
 
 	"k8s.io/apimachinery/pkg/util/json"
@@ -22,19 +22,21 @@ import (
 
 // Evaluator determines the health of objects. For each kind, it uses the first of these that covers the kind: the rules
 // of the administrator, the rules of package kinds, the scripts of Argo CD, kstatus. The zero value has no rules of the
-// administrator. Any number of goroutines can use an Evaluator.
+// administrator, and logs nothing. Any number of goroutines can use an Evaluator.
 type Evaluator struct {
 	rules        rules.Set
 	interpreters script.Interpreters
 	embedded     rules.Embedded
-	failures     atomic.Uint64
+	failures     failures
 }
 
-// NewEvaluator returns an Evaluator with rules of the administrator.
-func NewEvaluator(set rules.Set) *Evaluator { return &Evaluator{rules: set} }
+// NewEvaluator returns an Evaluator with rules of the administrator. It logs the errors of scripts.
+func NewEvaluator(set rules.Set, log *slog.Logger) *Evaluator {
+	return &Evaluator{rules: set, failures: failures{log: log}}
+}
 
 // ScriptErrors returns how many runs of health scripts had no valid result.
-func (e *Evaluator) ScriptErrors() uint64 { return e.failures.Load() }
+func (e *Evaluator) ScriptErrors() uint64 { return e.failures.count.Load() }
 
 // Of returns the Health of an object, given as JSON text. If the text cannot be parsed, the status is Unknown.
 func (e *Evaluator) Of(text []byte) Health {
@@ -112,7 +114,7 @@ func applyGeneralRules(r *result.Result, o object.Object) {
 func (e *Evaluator) runScript(s *script.Script, o object.Object, now time.Time) (r result.Result, ok bool) {
 	returned, err := e.interpreters.Run(s, o, now)
 	if err != nil {
-		e.failures.Add(1)
+		e.failures.add(o.Group(), o.Text("kind"), err)
 		r.Status, r.Summary = result.Unknown, fmt.Sprintf("The health script failed: %v", err)
 		r.OKReason = string(result.Unknown)
 	} else {

@@ -1,7 +1,10 @@
 package health_test
 
 import (
+	"bytes"
 	"fmt"
+	"io"
+	"log/slog"
 	"strings"
 	"testing"
 	"time"
@@ -14,11 +17,16 @@ import (
 
 func evaluatorWith(t *testing.T, text string) *health.Evaluator {
 	t.Helper()
+	return loggingEvaluator(t, text, io.Discard)
+}
+
+func loggingEvaluator(t *testing.T, text string, log io.Writer) *health.Evaluator {
+	t.Helper()
 	parsed, err := rules.Parse([]byte(text))
 	if err != nil {
 		t.Fatal(err)
 	}
-	return health.NewEvaluator(parsed)
+	return health.NewEvaluator(parsed, slog.New(slog.NewTextHandler(log, nil)))
 }
 
 func scriptWith(key, message string) string {
@@ -107,6 +115,23 @@ func TestFailedScriptGivesNoSeverity(t *testing.T) {
 				t.Errorf("got %+v, %d errors; want neither", got, e.ScriptErrors())
 			}
 		})
+	}
+}
+
+// The log contains each error of a script once for each kind, and not once for each object.
+func TestScriptErrorsAreLoggedOnce(t *testing.T) {
+	var log bytes.Buffer
+	e := loggingEvaluator(t, "resource.customizations.health.example.com_*: 'error(obj.metadata.name)'", &log)
+	for _, name := range []string{"a", "a", "b", "a"} {
+		for _, kind := range []string{"Widget", "Gadget"} {
+			text := fmt.Sprintf(`{"apiVersion":"example.com/v1","kind":%q,"metadata":{"name":%q}}`, kind, name)
+			e.Evaluate([]byte(text), time.Time{}, time.Time{})
+		}
+	}
+	lines := strings.Split(strings.TrimSpace(log.String()), "\n")
+	if len(lines) != 4 || e.ScriptErrors() != 8 || !strings.Contains(lines[0], "resource=example.com/Widget error=") {
+		t.Errorf("got %d errors and the log\n%s\nwant 8 errors, and each of the 4 errors of a kind once",
+			e.ScriptErrors(), log.String())
 	}
 }
 

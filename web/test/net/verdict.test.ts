@@ -25,13 +25,14 @@ const cases: [string, unknown, Verdict][] = [
     { severity: "degraded", sentence: "2 of 3 ready" },
     verdictOf("degraded", "2 of 3 ready"),
   ],
+  ["a verdict without a sentence", { severity: "none", reason: "Unknown" }, verdictOf("none", "", "Unknown")],
   ["members of other types", { severity: "failed", reason: 7, sentence: {} }, verdictOf("failed")],
   ["a reason of another type", { severity: "failed", reason: 7, sentence: "Bad" }, verdictOf("failed", "Bad")],
 ];
 for (const [name, sent, want] of cases)
   void test(`readVerdict: ${name}`, () => assert.deepEqual(readVerdict(sent), want));
 
-void test("verdicts without a sentence share one object, because most rows have one", () =>
+void test("verdicts without texts share one object, because most rows have one", () =>
   assert.ok(readVerdict("ok") === readVerdict({ severity: "ok" })));
 
 void test("an update without a verdict keeps the previous verdict", () => {

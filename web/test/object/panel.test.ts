@@ -124,6 +124,9 @@ void test("the title shows the verdict as a word, in every tab and after each ch
     assert.equal(pill(), "ok ok ()");
     send({ type: "events", cursor: "c", events: [{ op: "update", uid: "u", patch: [], verdict: "none" }] });
     assert.equal(pill(), "");
+    const unknown = { severity: "none", reason: "Unknown" };
+    send({ type: "events", cursor: "c", events: [{ op: "update", uid: "u", patch: [], verdict: unknown }] });
+    assert.equal(pill(), "none Unknown ()", "the health script failed");
     send({ type: "events", cursor: "c", events: [{ op: "update", uid: "u", patch: [], verdict: "degraded" }] });
     assert.equal(pill(), "degraded degraded ()");
     send({ type: "events", cursor: "c", events: [{ op: "delete", uid: "u" }] });

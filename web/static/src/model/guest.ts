@@ -2,6 +2,7 @@
 
 import { clockTime } from "../text/age.ts";
 import { withBase } from "../net/base-path.ts";
+import { text } from "../net/text.ts";
 
 export interface SharedPart {
   readonly resource: string; // such as "core/v1/pods", or "core/v1/pods/log" for logs
@@ -28,7 +29,6 @@ export function sharedParts(): readonly SharedPart[] | null {
 }
 
 export function readParts(value: unknown): SharedPart[] {
-  const text = (v: unknown): string => (typeof v === "string" ? v : "");
   const list = Array.isArray(value) ? (value as unknown[]) : [];
   return list
     .filter((v): v is Record<string, unknown> => typeof v === "object" && v !== null)

@@ -2,6 +2,7 @@
 
 import { withBase } from "./base-path.ts";
 import { problemOf } from "./problem.ts";
+import { text } from "./text.ts";
 
 export interface Context {
   readonly name: string;
@@ -66,7 +67,6 @@ export class Contexts {
 export function readContexts(body: unknown): { present: string; all: readonly Context[] } {
   const fields = (value: unknown): Readonly<Record<string, unknown>> =>
     typeof value === "object" && value !== null ? (value as Readonly<Record<string, unknown>>) : {};
-  const text = (v: unknown): string => (typeof v === "string" ? v : "");
   const { present, contexts } = fields(body);
   const all = (Array.isArray(contexts) ? contexts : []).map(fields).filter((c) => typeof c["name"] === "string");
   return {

@@ -1,5 +1,7 @@
 // Decodes and checks the list of resources, which /api/v1/resources returns.
 
+import { text } from "./text.ts";
+
 export interface Kind {
   readonly ref: string; // resource ref, such as "core/v1/pods"
   readonly kind: string;
@@ -141,5 +143,4 @@ function fields(body: unknown, name: string): Fields[] {
   return Array.isArray(value) ? value.filter((v): v is Fields => typeof v === "object" && v !== null) : [];
 }
 
-const text = (v: unknown): string => (typeof v === "string" ? v : "");
 const texts = (v: unknown): string[] => (Array.isArray(v) ? v.map(text) : []);

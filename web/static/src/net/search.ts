@@ -1,6 +1,7 @@
 // Searches for objects on the server. A new request cancels the previous one.
 
 import { withBase } from "./base-path.ts";
+import { text } from "./text.ts";
 
 export interface SearchResult {
   readonly ref: string;
@@ -115,7 +116,6 @@ export function readSearchResponse(body: unknown): SearchResponse {
       ? value.filter((v): v is Record<string, unknown> => typeof v === "object" && v !== null)
       : [];
   };
-  const text = (v: unknown): string => (typeof v === "string" ? v : "");
   return {
     results: list("objects")
       .map((r) => ({ ref: text(r["ref"]), kind: text(r["kind"]), ns: text(r["ns"]), name: text(r["name"]) }))

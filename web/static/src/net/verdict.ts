@@ -1,5 +1,6 @@
 // Reads the verdicts (health of objects) in messages of the server.
 
+import { text } from "./text.ts";
 import type { Severity, Verdict } from "./wire.ts";
 
 /** All severities, the least severe first. */
@@ -14,9 +15,8 @@ export function readVerdict(v: unknown): Verdict {
   if (typeof v === "string") return plain[severityOf(v)];
   if (typeof v !== "object" || v === null) return plain.none;
   const { severity, reason, sentence, cause } = v as Partial<Record<keyof Verdict, unknown>>;
-  const known = severityOf(severity);
-  if (typeof sentence !== "string" || sentence === "") return plain[known];
-  const verdict = { severity: known, reason: typeof reason === "string" ? reason : "", sentence };
+  const verdict = { severity: severityOf(severity), reason: text(reason), sentence: text(sentence) };
+  if (verdict.reason + verdict.sentence === "") return plain[verdict.severity];
   return cause === undefined ? verdict : { ...verdict, cause };
 }
 

@@ -10,7 +10,7 @@ import { loadTabStyle } from "../ui/tab-style.ts";
 import { loadTab } from "./load-tab.ts";
 import { tabsFor } from "./tabs.ts";
 import type { TabHost, Tab, TabDefinition } from "./tab.ts";
-import { objectHref, toggledLog } from "../model/view.ts";
+import { objectHref, toggledLog, type ObjectName } from "../model/view.ts";
 
 const slowLoadDelay = 2000; // ms until a loading tab shows a message
 
@@ -20,6 +20,8 @@ interface PanelActions {
   /** Closes the panel. null if the panel fills a page of its own, and therefore cannot be closed. */
   readonly close: (() => void) | null;
 }
+
+const fullName = ({ ns, name }: ObjectName): string => (ns === "" ? name : `${ns}/${name}`);
 
 export class Panel {
   private readonly store: ObjectStore;
@@ -56,7 +58,7 @@ export class Panel {
     this.tabStrip.append(
       ...this.kinds.map((t) => {
         const button = h("button", { type: "button", role: "tab", id: `tab-${t.id}`, "data-tab": t.id }, t.label);
-        button.addEventListener("click", () => actions.tab(t.id === this.kinds[0]?.id ? "" : t.id));
+        button.addEventListener("click", () => actions.tab(t === this.kinds[0] ? "" : t.id));
         return button;
       }),
     );
@@ -87,7 +89,7 @@ export class Panel {
 
   private title(): HTMLElement {
     const { kind, name } = this.host;
-    const text = name.ns === "" ? name.name : `${name.ns}/${name.name}`;
+    const text = fullName(name);
     const button = h(
       "button",
       { type: "button", class: "icon close", "aria-label": "Close", title: "Close (Esc)" },
@@ -199,7 +201,6 @@ export class Panel {
     this.frame = 0;
     const { store } = this;
     const now = this.host.now();
-    const { ns, name } = this.host.name;
     const info = store.info();
     const s = status(info, now);
     const isDeleted = store.deletedAt !== null && store.object !== null;
@@ -212,10 +213,9 @@ export class Panel {
       ? `Deleted${store.deletedAt === "" ? "" : ` at ${clockTime(store.deletedAt ?? "", now)}`}. ` +
         "Showing its last state."
       : isMissing
-        ? `${ns === "" ? name : `${ns}/${name}`} does not exist. It will appear here if created.`
+        ? `${fullName(this.host.name)} does not exist. It will appear here if created.`
         : this.bannerTextFor(bannerText(info, now));
-    this.banner.hidden = banner === null;
-    setText(this.banner, banner ?? "");
+    showText(this.banner, banner);
     showText(this.reloads, reloadsText(this.host.live.reloadCount));
     this.reloads.title = this.host.live.reloadReason;
     const change = store.progress || (store.last === null ? "" : lastChangeText(store.last, now));
@@ -232,8 +232,9 @@ export class Panel {
     }
     if (this.body.firstElementChild !== this.tab.element) this.body.replaceChildren(this.tab.element);
     // A verdict on a deleted or unreadable object would be out of date.
-    const { severity, sentence } = store.verdict;
-    showText(this.verdict, store.object === null || isDeleted || severity === "none" ? null : severity);
+    const { severity, sentence, reason } = store.verdict;
+    const word = severity !== "none" ? severity : reason === "Unknown" ? reason : null;
+    showText(this.verdict, store.object === null || isDeleted ? null : word);
     this.verdict.dataset["severity"] = severity;
     setAttr(this.verdict, "title", sentence);
     this.tab.show({

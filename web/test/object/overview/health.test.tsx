@@ -26,6 +26,18 @@ void test("an object without a verdict shows no health", () => {
   assert.equal(part.childElementCount, 0);
 });
 
+void test("an error of a health script is shown", () => {
+  const { part, element } = rendering();
+  const summary = "The health script failed: example.com_Widget: line 1: attempt to index a nil value";
+  const health = { status: "Unknown", summary, details: [] } as const;
+  const verdict = { severity: "none", reason: "Unknown", sentence: "" } as const;
+  mount(element, <HealthView health={health} verdict={verdict} isDeleted={false} />);
+  assert.equal(part.firstElementChild?.getAttribute("data-health"), "unknown");
+  assert.equal(part.textContent.replace(/\s+/g, " ").trim(), `Unknown ${summary}`);
+  mount(element, <HealthView health={health} verdict={{ ...verdict, reason: "Other" }} isDeleted={false} />);
+  assert.equal(part.childElementCount, 0, "another reason does not mean that a script failed");
+});
+
 void test("the verdict replaces the summary of the health", () => {
   const { part, element } = rendering();
   const health = { status: "InProgress", summary: "0 of 2 replicas ready", details: ["2 replicas updated"] } as const;

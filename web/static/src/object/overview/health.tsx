@@ -6,8 +6,9 @@ import { Chain } from "./explanation-view.tsx";
 import type { Hop } from "./explanation.ts";
 import { Overview } from "./fact-view.tsx";
 
-const labels: Readonly<Record<Severity | "deleted", string>> = {
+const labels: Readonly<Record<Severity | "deleted" | "unknown", string>> = {
   deleted: "Deleted",
+  unknown: "Unknown",
   none: "",
   ok: "OK",
   progressing: "Progressing",
@@ -27,11 +28,11 @@ interface Props {
 }
 
 /**
- * Shows the verdict on an object (its health), with the cause and details. If an object without a verdict was not
- * deleted, shows nothing, because any text, such as "OK", could be wrong.
+ * Shows the verdict on an object (its health), with the cause and details. If the health script failed, shows its
+ * error. If an object without a verdict was not deleted, shows nothing, because any text, such as "OK", could be wrong.
  */
 export function HealthView({ health, verdict, isDeleted, cause = null, chain = [], previousLog = null }: Props) {
-  const severity = isDeleted ? "deleted" : (verdict?.severity ?? "none");
+  const severity = isDeleted ? "deleted" : isUnknown(verdict) ? "unknown" : (verdict?.severity ?? "none");
   const reason = isDeleted ? "Showing its last state" : verdict?.sentence || (health?.summary ?? "");
   const details = isDeleted ? [] : (health?.details ?? []);
   const summary = useHighlight<HTMLParagraphElement>(isDeleted ? null : `${severity} ${reason}`);
@@ -58,6 +59,9 @@ export function HealthView({ health, verdict, isDeleted, cause = null, chain = [
     </div>
   );
 }
+
+const isUnknown = (verdict: Verdict | null): boolean =>
+  verdict !== null && verdict.severity === "none" && verdict.reason === "Unknown";
 
 // Some sentences begin with the severity, such as "Failed: Evicted".
 const withoutPrefix = (s: string, prefix: string): string => (s.startsWith(prefix) ? s.slice(prefix.length) : s);
