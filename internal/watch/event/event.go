@@ -31,7 +31,7 @@ func Table(c *Change, cache *Cache) ([]byte, error) {
 
 func newRowEvent(
 	c *Change, cache *Cache, version func(*compact.Object, []byte) []byte,
-	appendBy func([]byte, *fieldmanager.Author) []byte,
+	appendMember func(dst []byte, name string, by *fieldmanager.Author) []byte,
 ) ([]byte, error) {
 	var dst []byte
 	switch c.Op {
@@ -54,9 +54,11 @@ func newRowEvent(
 		if err != nil {
 			return nil, err
 		}
-		if by != nil {
-			dst = appendBy(dst, by)
+		dst = appendMember(dst, "by", by)
+		if by, err = specAuthor(c, cache); err != nil {
+			return nil, err
 		}
+		dst = appendMember(dst, "specBy", by)
 	}
 	return bytes.Clone(append(dst, '}')), nil // Clone drops spare capacity, which the memory limit does not count.
 }
@@ -71,16 +73,22 @@ func AppendChangedVerdict(dst []byte, before, after *compact.Object) []byte {
 	return v.Append(append(dst, `,"verdict":`...))
 }
 
-func appendNamedAuthor(dst []byte, by *fieldmanager.Author) []byte {
-	return AppendMember(dst, "by", by)
+func appendNamedAuthor(dst []byte, name string, by *fieldmanager.Author) []byte {
+	if by == nil {
+		return dst
+	}
+	return AppendMember(dst, name, by)
 }
 
-func appendAuthor(dst []byte, by *fieldmanager.Author) []byte {
+func appendAuthor(dst []byte, name string, by *fieldmanager.Author) []byte {
+	if by == nil {
+		return dst
+	}
 	timeText := ""
 	if !by.Time.IsZero() {
 		timeText = by.Time.Format(time.RFC3339)
 	}
-	dst = append(dst, `,"by":[`...)
+	dst = append(append(append(dst, `,"`...), name...), `":[`...)
 	for n, text := range []string{by.Manager, by.Operation, by.Subresource, timeText} {
 		if n > 0 {
 			dst = append(dst, ',')
