@@ -297,7 +297,8 @@ export class ListPage implements FeedListener {
     if (listedObject !== null) this.table.step(listedObject, 0, () => undefined);
   }
 
-  private showRows(): void {
+  /** Draws all rows again, with their columns. */
+  showRows(): void {
     const { rows } = this.feed;
     if (!rows.isComplete) return;
     this.drawExports();
