@@ -44,7 +44,7 @@ type Hop struct {
 	Affected
 
 	Sentence string   `json:"sentence,omitempty"`
-	Rule     string   `json:"rule,omitempty"` // The host and path of a route's rule that reaches no pod.
+	Rule     string   `json:"rule,omitempty"` // The host and path, name or number of a route's rule that reaches no pod.
 	State    HopState `json:"state"`
 }
 

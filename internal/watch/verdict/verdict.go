@@ -58,7 +58,8 @@ type Verdict struct {
 	Cause *Cause `json:"cause,omitempty"`
 	// Via is the neighbor that passes the verdict on. It differs from Cause if the neighbor inherited the verdict, too.
 	Via *Object `json:"-"`
-	// Rule is the host and path of the rule whose requests reach no pod, if the object is a route.
+	// Rule is the host and path of the rule whose requests reach no pod, if the object is a route. If these are not enough
+	// to distinguish the rule, it also contains the name or the number of the rule.
 	Rule string `json:"-"`
 	// Sources are the resources and namespaces of all objects that the texts of an inherited verdict name or describe.
 	Sources Sources `json:"-"`

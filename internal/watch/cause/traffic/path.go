@@ -26,28 +26,54 @@ type path struct {
 // reaches a pod. Otherwise, it is Degraded, or the subject's own severity if that is worse.
 func brokenPaths(s *subject.Subject, paths []path) *verdict.Verdict {
 	var first *verdict.Verdict
-	broken := 0
+	var broken []*path
 	for n := range paths {
-		p := &paths[n]
-		v := brokenPath(s, p)
-		if v == nil {
-			continue
-		}
-		broken++
-		if first == nil {
-			first = v
-			if p.at != "" {
-				first.Sentence = p.at + ": " + first.Sentence
-			}
-			if p.at != defaultBackend {
-				first.Rule = p.at
-			}
+		if v := brokenPath(s, &paths[n]); v != nil {
+			first, broken = cmp.Or(first, v), append(broken, &paths[n])
 		}
 	}
-	if first != nil && broken < len(paths) {
+	if first == nil {
+		return nil
+	}
+	if at := broken[0].at; at != "" {
+		first.Sentence = at + ": " + first.Sentence
+	}
+	if at := broken[0].at; at != defaultBackend {
+		first.Rule = at
+	}
+	if len(broken) < len(paths) {
 		first.Severity = max(verdict.Degraded, s.Own.Severity)
 	}
+	if text := otherPaths(s, paths, broken); text != "" {
+		first.Sentence = subject.Sentences(first.Sentence, text)
+	}
 	return first
+}
+
+// otherPaths states how many other paths than the first broken one reach no pod, or returns "". Paths with the same
+// host, path and rule count once.
+func otherPaths(s *subject.Subject, paths []path, broken []*path) string {
+	all, withoutPods := make(map[string]struct{}), make(map[string]struct{})
+	for n := range paths {
+		all[paths[n].at] = struct{}{}
+	}
+	for _, p := range broken {
+		if p.at != broken[0].at {
+			withoutPods[p.at] = struct{}{}
+			s.AddSource("core/v1/services", p.namespace)
+		}
+	}
+	others := len(all) - 1
+	switch count := len(withoutPods); {
+	case count == 0:
+		return ""
+	case others == 1:
+		return "The other path does not reach a pod either"
+	case count == 1:
+		return fmt.Sprintf("In addition, 1 of %d other paths reaches no pod", others)
+	default:
+		return fmt.Sprintf("In addition, %d of %d other paths reach no pod", count, others)
+	}
 }
 
 func brokenPath(s *subject.Subject, p *path) *verdict.Verdict {

@@ -17,16 +17,8 @@ import (
 
 type route struct {
 	Spec struct {
-		Hostnames []string `json:"hostnames"`
-		Rules     []struct {
-			BackendRefs []struct {
-				Group     *string `json:"group"`
-				Kind      *string `json:"kind"`
-				Name      string  `json:"name"`
-				Namespace string  `json:"namespace"`
-				Port      int32   `json:"port"`
-			} `json:"backendRefs"`
-		} `json:"rules"`
+		Hostnames []string    `json:"hostnames"`
+		Rules     []routeRule `json:"rules"`
 	} `json:"spec"`
 }
 
@@ -113,19 +105,16 @@ func notAccepted(s *subject.Subject) *verdict.Verdict {
 	return nil
 }
 
-// routePaths returns a path for each backend of a Gateway API route. It ignores backends that are not Services.
+// routePaths returns a path for each Service to which a route of the Gateway API sends requests.
 func routePaths(s *subject.Subject) (paths []path) {
-	o := neighbor.Decode[route](s.Object)
-	at := ""
-	if len(o.Spec.Hostnames) > 0 {
-		at = o.Spec.Hostnames[0]
-	}
-	for n := range o.Spec.Rules {
-		for _, b := range o.Spec.Rules[n].BackendRefs {
+	spec := neighbor.Decode[route](s.Object).Spec
+	texts := addresses(spec.Hostnames, spec.Rules)
+	for n := range spec.Rules {
+		for _, b := range spec.Rules[n].backends() {
 			if b.Kind != nil && *b.Kind != "Service" || b.Group != nil && *b.Group != "" {
 				continue
 			}
-			paths = append(paths, path{at, cmp.Or(b.Namespace, s.ID.Namespace()), b.Name, b.Port, ""})
+			paths = append(paths, path{texts[n], cmp.Or(b.Namespace, s.ID.Namespace()), b.Name, b.Port, ""})
 		}
 	}
 	return paths
