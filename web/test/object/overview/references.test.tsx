@@ -100,6 +100,23 @@ void test("references are loaded on request", async () => {
   await click();
   assert.equal(list(), "No references found");
 
+  answer = graph(
+    [node("set", "ReplicaSet"), node("p1"), node("web", "Service"), node("deny", "NetworkPolicy")],
+    [
+      uses("env", "set", "owns"),
+      uses("set", "p1", "owns"),
+      uses("web", "p1", "selects"),
+      uses("deny", "p1", "selects"),
+    ],
+  );
+  await click();
+  assert.equal(
+    list(),
+    "Owns ReplicaSet set Pod p1 owned by ReplicaSet set " +
+      "Indirect Service web selects Pod p1 NetworkPolicy deny selects Pod p1",
+    "objects that select the pods of a workload are references, too",
+  );
+
   answer = () =>
     Response.json(
       { title: "Forbidden", status: 403, detail: "no more" },

@@ -5,7 +5,7 @@ import { clockTime } from "../../text/age.ts";
 import { Age } from "../../ui/view.tsx";
 import { formatInteger } from "../../text/format.ts";
 import { nodeHref, nodeLabel } from "../related/card.ts";
-import { groupsOf, type Graph, type GraphNode } from "../related/graph.ts";
+import { groupsOf, type Graph, type Relation } from "../related/graph.ts";
 import { NodeState } from "../related/node-state.tsx";
 import { RelatedPoller } from "../related/poller.ts";
 import { SearchedDetails, wasSearched } from "../related/searched.tsx";
@@ -15,7 +15,9 @@ import type { Problem } from "../../net/wire.ts";
 import { Heading } from "./fact-view.tsx";
 
 const maxPerGroup = 8;
-const groupTitles = ["Uses", "Used by", "Selects", "Selected by"];
+// Other parts of the overview show the owners. The group "Indirect" contains, for example, the Services that select the
+// pods of a Deployment.
+const groupTitles = ["Owns", "Uses", "Used by", "Selects", "Selected by", "Indirect"];
 
 export class ReferenceReader {
   graph: Graph | null = null;
@@ -124,8 +126,8 @@ function Groups({ graph, ns }: { graph: Graph; ns: string }) {
         <div key={title}>
           <dt>{title}</dt>
           <dd>
-            {relations.slice(0, maxPerGroup).map(({ node }) => (
-              <Reference key={node.id} node={node} ns={ns} />
+            {relations.slice(0, maxPerGroup).map((relation) => (
+              <Reference key={relation.node.id} relation={relation} ns={ns} />
             ))}
             {relations.length > maxPerGroup && (
               <span data-level="quiet">{`and ${formatInteger(relations.length - maxPerGroup)} more`}</span>
@@ -137,7 +139,7 @@ function Groups({ graph, ns }: { graph: Graph; ns: string }) {
   );
 }
 
-function Reference({ node, ns }: { node: GraphNode; ns: string }) {
+function Reference({ relation: { node, intermediate }, ns }: { relation: Relation; ns: string }) {
   const href = nodeHref(node, true, "");
   const name = nodeLabel(node);
   return (
@@ -151,6 +153,11 @@ function Reference({ node, ns }: { node: GraphNode; ns: string }) {
         </a>
       )}
       {node.ns !== "" && node.ns !== ns && <span class="where">{` in ${node.ns}`}</span>}
+      {intermediate !== null && (
+        <span class="where">
+          {` ${intermediate.words} ${intermediate.object.kind} ${nodeLabel(intermediate.object)}`}
+        </span>
+      )}
       {node.state !== "there" && " "}
       <NodeState node={node} />
     </span>
