@@ -36,13 +36,22 @@ void test("the name of the cluster has its color as background, also on a small 
     );
 });
 
+void test("titles are 18 px high, and a long name breaks into lines instead of being cut", () => {
+  check("layout", ".bar h1", "font: 600 18px / 1.3 var(--sans)");
+  check("layout", ".bar h2", "font: 600 18px / 1.3 var(--sans)");
+  for (const heading of [".title h2", ".crumbs h1"])
+    check("panel", heading, "white-space: normal", "overflow-wrap: anywhere");
+  check("panel", ".bar.title", "flex-wrap: wrap-reverse");
+  check("panel", ".crumbs", "flex-wrap: wrap");
+});
+
 void test("the filter of changes keeps its minimum width", () => {
   check("timeline", ".tools", "flex-wrap: wrap");
   check("timeline", '.tools input[type="search"]', "min-width: 100px");
 });
 
 void test("a kiosk shows no controls, and its fixed status overlaps nothing", () => {
-  for (const control of [".tab-row", ".bar > .icon", ".copy-bar", ".uses", ".related-bar", ".rollouts button"])
+  for (const control of [".tab-row", ".bar .icon", ".copy-bar", ".uses", ".related-bar", ".rollouts button"])
     check("kiosk", control, "display: none");
   check("kiosk", ":is(.list, .object-page) > .bar", "padding-right: calc(var(--value) * 24)");
 });

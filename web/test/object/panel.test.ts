@@ -92,11 +92,46 @@ void test("the title names the state of an object only while it is not live, and
     assert.equal(state(), "Stale");
     const title = root.find("class", "bar title") as Part;
     assert.equal(title.find("class", "status")?.dataset["state"], "warn");
-    assert.equal(title.find("class", "icon")?.getAttribute("aria-label"), "Actions");
+    assert.deepEqual(
+      title.querySelectorAll("button").map((b) => b.getAttribute("aria-label")),
+      ["Copy name", "Actions", "Close"],
+    );
     assert.equal(root.find("class", "bar object-status"), undefined);
   } finally {
     panel.close();
   }
+});
+
+void test("the title links to the namespace, and its button copies namespace and name", async () => {
+  const copied: string[] = [];
+  Object.assign(navigator, { clipboard: { writeText: (text: string) => Promise.resolve(void copied.push(text)) } });
+  const titleOf = async (shared: string | null, run: (title: Part) => void): Promise<void> => {
+    if (shared !== null) page.documentElement.dataset["shared"] = shared;
+    const { root, panel } = openPanel();
+    try {
+      await nextTask();
+      run(root.find("class", "bar title") as Part);
+      await nextTask();
+    } finally {
+      panel.close();
+      page.documentElement.removeAttribute("data-shared");
+    }
+  };
+  await titleOf(null, (title) => {
+    const heading = title.querySelector("h2");
+    // The fake document adds a space between nodes.
+    assert.deepEqual([heading?.textContent, heading?.getAttribute("title")], ["a /web", "a/web"]);
+    assert.deepEqual(
+      heading?.querySelectorAll("a").map((a) => `${a.textContent} ${a.getAttribute("href")}`),
+      ["a /ns/a"],
+    );
+    title.querySelector(".copy-name")?.dispatch("click", { button: 0 });
+  });
+  assert.deepEqual(copied, ["a/web"]);
+  await titleOf('[{"resource":"core/v1/pods"}]', (title) => {
+    assert.equal(title.querySelector("h2")?.textContent, "a/web");
+    assert.equal(title.querySelector("h2 a"), null, "guests possibly cannot open the page of the namespace");
+  });
 });
 
 void test("the title shows the verdict as a word, in every tab and after each change", async () => {

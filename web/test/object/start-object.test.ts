@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { page } from "../fake-page.ts";
+import { page, type Part } from "../fake-page.ts";
 import { browser, connect, element, openPage } from "../fake-app.ts";
 import { PageServices } from "../../static/src/page-services.ts";
 import { itemsOf } from "../../static/src/object/object-menu.ts";
@@ -47,9 +47,14 @@ void test("the page shows the tab of its URL, and each opened tab is a history e
   });
 });
 
-void test("the menu of actions is next to the breadcrumbs", () => {
+void test("the copy button is next to the name, and the menu of actions next to the breadcrumbs", async () => {
   start();
-  assert.equal(element("asof").parentElement?.find("class", "icon")?.textContent, "⋯");
+  for (let microtask = 0; microtask < 20; microtask++) await Promise.resolve();
+  const after = (e: Part): Part | null => e.parentElement?.children[e.parentElement.children.indexOf(e) + 1] ?? null;
+  assert.equal(after(element("heading"))?.getAttribute("aria-label"), "Copy name");
+  const asof = element("asof");
+  const before = asof.parentElement?.children[asof.parentElement.children.indexOf(asof) - 1];
+  assert.deepEqual([before?.getAttribute("aria-label"), before?.textContent], ["Actions", "⋯"]);
 });
 
 void test("guests cannot compare the object", () => {

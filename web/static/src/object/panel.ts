@@ -66,7 +66,7 @@ export class Panel {
     const tabRow = h("div", { class: "tab-row" }, this.tabStrip, this.lastChangeElement);
     if (isFullPage) {
       byId("heading").after(this.verdict);
-      byId("asof").before(this.menuButton());
+      this.addTitleTools(byId("heading"), byId("asof"));
       tabRow.append(this.reloads);
       root.prepend(tabRow, this.banner);
     } else {
@@ -79,14 +79,6 @@ export class Panel {
     this.draw();
   }
 
-  private menuButton(): HTMLElement {
-    const button = h("button", { type: "button", class: "icon", "aria-label": "Actions" }, "⋯");
-    button.addEventListener("click", () => {
-      void import("./object-menu.ts").then((m) => m.openObjectMenu(this.host, () => this.store.object, button));
-    });
-    return button;
-  }
-
   private title(): HTMLElement {
     const { kind, name } = this.host;
     const text = fullName(name);
@@ -96,18 +88,27 @@ export class Panel {
       "×",
     );
     button.addEventListener("click", () => this.actions.close?.());
+    const heading = h("h2", { title: text }, text);
+    this.addTitleTools(heading, button);
+    // If both parts do not fit into one line, the second one is above the first one.
     return h(
       "div",
       { class: "bar title" },
-      h("span", { class: "kind" }, kind.kind),
-      h("h2", { title: text }, text),
-      this.verdict,
-      this.statusElement,
-      h("span", { class: "spring" }),
-      h("a", { href: objectHref(kind.ref, name), class: "page-link" }, "Full page"),
-      this.menuButton(),
-      button,
+      h("div", { class: "title-name" }, h("span", { class: "kind" }, kind.kind), heading),
+      h(
+        "div",
+        { class: "title-end" },
+        this.verdict,
+        this.statusElement,
+        h("span", { class: "spring" }),
+        h("a", { href: objectHref(kind.ref, name), class: "page-link" }, "Full page"),
+        button,
+      ),
     );
+  }
+
+  private addTitleTools(heading: HTMLElement, next: HTMLElement): void {
+    void import("./title-tools.ts").then((m) => m.addTitleTools(heading, next, this.host, () => this.store.object));
   }
 
   close(): void {
