@@ -158,7 +158,7 @@ const rows = [
   { row: "packages that open a WebSocket in Go tests", value: clients.size, limit: 1, goal: 1 },
   { row: "bytes of ARCHITECTURE.md", value: Buffer.byteLength(read("ARCHITECTURE.md")), limit: 12288, goal: 12288 },
   { row: "lines of Go of the program, without tests", value: sum(go.map(lines)), limit: 66500, goal: 25000 },
-  { row: "lines of TypeScript, without tests", value: sum(script.map(lines)), limit: 29500, goal: 13500 },
+  { row: "lines of TypeScript, without tests", value: sum(script.map(lines)), limit: 30300, goal: 13500 },
 ];
 const width = Math.max(...rows.map(({ row }) => row.length));
 console.log(`${"".padEnd(width)}  value  limit   goal`);

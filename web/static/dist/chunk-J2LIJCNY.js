@@ -1,0 +1,1 @@
+import{b as e}from"./chunk-DAVYRBH6.js";import{j as r}from"./chunk-C6GKX3UN.js";function f(o,i){for(let t of o.querySelectorAll("[data-wire]"))r(t,e(t.getAttribute("data-wire")??"",i))}export{f as a};

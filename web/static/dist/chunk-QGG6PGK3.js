@@ -1,1 +1,0 @@
-import{e as t}from"./chunk-C6GKX3UN.js";function c(o,r){let e=URL.createObjectURL(new Blob([r],{type:"text/plain;charset=utf-8"}));t("a",{href:e,download:o}).click(),setTimeout(()=>URL.revokeObjectURL(e),1e3)}export{c as a};

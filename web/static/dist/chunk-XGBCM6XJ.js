@@ -1,1 +1,0 @@
-import{G as i}from"./chunk-2X7YSMUQ.js";function e(r){if(r<1024)return`${r} B`;let n=["KiB","MiB","GiB","TiB"],t=1024;for(;n.length>1&&r>=t*1024;t*=1024)n.shift();let o=Math.floor((r*10+t/2)/t);return`${o<100?`${Math.floor(o/10)}.${o%10}`:i(Math.floor((r+t/2)/t))} ${n[0]}`}export{e as a};

@@ -1,1 +1,0 @@
-import{a,b,c,d}from"./chunk-KKBCEXGJ.js";import"./chunk-AU7Y6YN2.js";import"./chunk-C4ZBFXOY.js";import"./chunk-Z32H2WVR.js";import"./chunk-3NJPP6DP.js";import"./chunk-C6GKX3UN.js";export{d as copyItems,b as copyName,c as kubectlCommand,a as textOf};

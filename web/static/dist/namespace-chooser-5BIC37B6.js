@@ -1,1 +1,0 @@
-import{b as a,c as b,d as c}from"./chunk-RGH36A7W.js";import"./chunk-ON4DZ6M5.js";import"./chunk-LGTLVMW2.js";import"./chunk-2Y2BNFX7.js";import"./chunk-BQVFQHK6.js";import"./chunk-BPIPMS3Z.js";import"./chunk-Z32H2WVR.js";import"./chunk-3NJPP6DP.js";import"./chunk-C6GKX3UN.js";export{b as isNamespaceName,a as matchingNamespaces,c as namespaceChooser};

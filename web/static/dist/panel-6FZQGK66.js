@@ -1,1 +1,0 @@
-import{a}from"./chunk-KQRDNUM2.js";import"./chunk-IIL3YQ3R.js";import"./chunk-X4QQILDX.js";import"./chunk-IU4ICBWI.js";import"./chunk-75BZIAZ4.js";import"./chunk-2X7YSMUQ.js";import"./chunk-C6GKX3UN.js";export{a as Panel};

@@ -1,1 +1,0 @@
-import{a}from"./chunk-VT66EXBH.js";import"./chunk-OOQEXX24.js";import"./chunk-X4QQILDX.js";import"./chunk-2Y2BNFX7.js";import"./chunk-7OSNANZQ.js";import"./chunk-3NJPP6DP.js";import"./chunk-C6GKX3UN.js";export{a as Panel};

@@ -1,1 +1,0 @@
-import{a}from"./chunk-UC5RLLAW.js";import"./chunk-7BC5TALT.js";import"./chunk-SVMVOVJX.js";import"./chunk-IU4ICBWI.js";import"./chunk-WZMIIBG7.js";import"./chunk-BPIPMS3Z.js";import"./chunk-Z4YBOGWV.js";import"./chunk-2X7YSMUQ.js";import"./chunk-C6GKX3UN.js";export{a as openRowMenu};

@@ -1,1 +1,0 @@
-import{a}from"./chunk-DH7HDPJW.js";import"./chunk-ON4DZ6M5.js";import"./chunk-LGTLVMW2.js";import"./chunk-2Y2BNFX7.js";import"./chunk-BQVFQHK6.js";import"./chunk-BPIPMS3Z.js";import"./chunk-Z32H2WVR.js";import"./chunk-3NJPP6DP.js";import"./chunk-C6GKX3UN.js";export{a as openRowMenu};
