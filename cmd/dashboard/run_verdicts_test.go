@@ -3,17 +3,14 @@
 package main
 
 import (
-	"cmp"
-	"encoding/csv"
-	"encoding/json"
+	"context"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
-
-	"github.com/glasshouse-project/glasshouse/internal/livetest"
-	"github.com/glasshouse-project/glasshouse/internal/watch/overview"
 )
 
 // shownVerdict is the verdict on an object in one place. Some places show a reason and a sentence only for severities
@@ -30,25 +27,25 @@ func (v shownVerdict) normal() shownVerdict {
 	return v
 }
 
-// withoutReasons returns a copy of the verdicts without their reasons, which a CSV file does not contain.
-func withoutReasons(verdicts map[string]shownVerdict) map[string]shownVerdict {
-	found := maps.Clone(verdicts)
-	for key, v := range found {
-		v.Reason = ""
-		found[key] = v
+// changed returns a copy of the verdicts, each changed by a function.
+func changed(verdicts map[string]shownVerdict, change func(shownVerdict) shownVerdict) map[string]shownVerdict {
+	found := make(map[string]shownVerdict)
+	for key, v := range verdicts {
+		found[key] = change(v)
 	}
 	return found
 }
 
-// withVerdict is the part of a row that identifies an object and contains its verdict.
-type withVerdict struct {
-	NS, Name string
-	Verdict  shownVerdict
-}
+func onlySeverity(v shownVerdict) shownVerdict { return shownVerdict{Severity: v.Severity} }
 
-// verdictKinds returns the resources whose objects can have inherited verdicts in the demo cluster.
+// withoutReason removes the reason, which a CSV file does not contain.
+func withoutReason(v shownVerdict) shownVerdict { return shownVerdict{v.Severity, "", v.Sentence} }
+
+// verdictKinds returns the resources that the test compares most thoroughly: those whose objects change, or can have
+// inherited verdicts in the demo cluster, and those of the demo's custom resources.
 func verdictKinds() []string {
 	return []string{
+		certificates, gadgets, backups, "shop.example.com/v1/featureflags",
 		"core/v1/pods", "core/v1/nodes", "core/v1/services", "core/v1/persistentvolumeclaims", "core/v1/namespaces",
 		"apps/v1/deployments", "apps/v1/replicasets", "apps/v1/statefulsets", "apps/v1/daemonsets", "batch/v1/jobs",
 		"batch/v1/cronjobs", "networking.k8s.io/v1/ingresses", "autoscaling/v2/horizontalpodautoscalers",
@@ -56,191 +53,215 @@ func verdictKinds() []string {
 	}
 }
 
-func verdictsOf(rows []withVerdict) map[string]shownVerdict {
-	found := make(map[string]shownVerdict)
-	for _, row := range rows {
-		found[row.NS+"/"+row.Name] = row.Verdict.normal()
+const backups = "data.example.com/v1/backups" // A custom resource of the demo. Some backups have failed.
+
+// otherKinds returns all further resources that the program lists and watches.
+func otherKinds(d *dashboard) (refs []string) {
+	var resources struct {
+		Resources []struct {
+			Ref   string
+			Verbs []string
+		}
 	}
-	return found
+	d.getJSON("/api/v1/resources", &resources)
+	for _, r := range resources.Resources {
+		isListed := slices.Contains(r.Verbs, "list") && slices.Contains(r.Verbs, "watch")
+		if isListed && !slices.Contains(verdictKinds(), r.Ref) {
+			refs = append(refs, r.Ref)
+		}
+	}
+	return refs
 }
 
-// verdictsByView returns the verdicts on all objects of a resource. The outer key is the view or format that contains
-// them, such as "table" or "CSV". The inner key is the namespace and name.
-func verdictsByView(
-	t *testing.T, d *dashboard, tab *livetest.Tab, id int, ref string,
-) map[string]map[string]shownVerdict {
-	t.Helper()
-	views := make(map[string]map[string]shownVerdict)
-	var rows struct{ Rows []withVerdict }
-	d.getJSON("/api/v1/snapshot/"+ref, &rows)
-	views["rows"] = verdictsOf(rows.Rows)
+// The test subscribes to some objects one by one. For the others, a comparison of the rows is enough.
+const (
+	maxShownObjects      = 40
+	maxShownOtherObjects = 2 // Of each resource that is not in verdictKinds.
+)
 
-	lines, err := csv.NewReader(strings.NewReader(d.get("/api/v1/snapshot/" + ref + "?format=csv"))).ReadAll()
-	if err != nil {
-		t.Fatal(err)
-	}
-	views["CSV"] = make(map[string]shownVerdict)
-	severity, name := slices.Index(lines[0], "Severity"), slices.Index(lines[0], "Name")
-	for _, line := range lines[1:] {
-		key, v := "/"+line[name], shownVerdict{}
-		if lines[0][0] == "Namespace" {
-			key = line[0] + key
-		}
-		if severity >= 0 {
-			v = shownVerdict{Severity: line[severity], Sentence: line[severity+1]}
-		}
-		views["CSV"][key] = v.normal()
-	}
-
-	views["table"] = make(map[string]shownVerdict)
-	tab.Send(fmt.Sprintf(`{"op":"subscribe","id":%d,"resource":%q,"view":"table"}`, id, ref))
-	for last := false; !last; {
-		m := tab.Until(id, "snapshot")
-		var snapshot struct {
-			Table struct {
-				NS, Name []string
-				Verdict  json.RawMessage
-			}
-		}
-		if err := json.Unmarshal(m.Raw, &snapshot); err != nil {
-			t.Fatal(err)
-		}
-		var all string
-		var each []json.RawMessage
-		if json.Unmarshal(snapshot.Table.Verdict, &all) != nil {
-			if err := json.Unmarshal(snapshot.Table.Verdict, &each); err != nil {
-				t.Fatalf("%v in %s", err, m.Raw)
-			}
-		}
-		for n, name := range snapshot.Table.Name {
-			v := shownVerdict{Severity: all}
-			if all == "" && json.Unmarshal(each[n], &v.Severity) != nil {
-				if err := json.Unmarshal(each[n], &v); err != nil {
-					t.Fatalf("%v in %s", err, each[n])
-				}
-			}
-			views["table"][snapshot.Table.NS[n]+"/"+name] = v.normal()
-		}
-		last = m.Last
-	}
-	tab.Send(fmt.Sprintf(`{"op":"unsubscribe","id":%d}`, id))
-
-	tab.Send(fmt.Sprintf(`{"op":"subscribe","id":%d,"resource":%q,"view":"window","count":1000}`, id+1, ref))
-	var window struct{ Rows []withVerdict }
-	if err := json.Unmarshal(tab.Until(id+1, "window").Raw, &window); err != nil {
-		t.Fatal(err)
-	}
-	views["window"] = verdictsOf(window.Rows)
-	tab.Send(fmt.Sprintf(`{"op":"unsubscribe","id":%d}`, id+1))
-
-	return views
-}
-
-// shownObjects returns the verdicts on some objects of a resource, each from a separate subscription to one object.
-// Objects in the preferred namespace are selected first.
-func shownObjects(
-	t *testing.T, tab *livetest.Tab, id int, ref, preferred string, rows map[string]shownVerdict,
-) map[string]shownVerdict {
-	t.Helper()
-	keys := slices.SortedFunc(maps.Keys(rows), func(a, b string) int {
-		return cmp.Compare(strings.Index(b, preferred), strings.Index(a, preferred))
-	})
-	found := make(map[string]shownVerdict)
-	for n, key := range keys[:min(maxShownObjects, len(keys))] {
-		namespace, name, _ := strings.Cut(key, "/")
-		ns := ""
-		if namespace != "" {
-			ns = fmt.Sprintf(`,"ns":[%q]`, namespace)
-		}
-		tab.Send(fmt.Sprintf(`{"op":"subscribe","id":%d,"resource":%q,"view":"object","name":%q%s}`, id+n, ref, name, ns))
-		var o struct{ Verdict shownVerdict }
-		if err := json.Unmarshal(tab.Until(id+n, "snapshot").Raw, &o); err != nil {
-			t.Fatal(err)
-		}
-		found[key] = o.Verdict.normal()
-		tab.Send(fmt.Sprintf(`{"op":"unsubscribe","id":%d}`, id+n))
-	}
-	return found
-}
-
-// maxShownObjects limits the objects that are compared one by one. For the others, a comparison of the rows is enough.
-const maxShownObjects = 40
-
-// An object has the same verdict in all views, and is in a finding exactly if it is degraded or failed. Before each
-// comparison, objects of many kinds, including custom ones, are created, broken, repaired and deleted. The views need
-// some time to follow, so the comparison of each resource is repeated until all views agree.
+// An object has the same verdict in all views, for users and guests, and is in a finding exactly if it is degraded or
+// failed. The sidebar counts these objects. Before each comparison, objects of many kinds, including custom ones, are
+// created, broken, repaired and deleted. The views need some time to follow, so the comparison of each resource is
+// repeated until all views agree. The test first compares the views while the objects change.
 func TestVerdictsAreTheSameEverywhere(t *testing.T) {
 	changes := newChurn(t)
-	changes.step(t)
-	changes.step(t) // After the second step, some objects are broken.
+	for range 2 { // After the second step, some objects are broken.
+		if err := changes.step(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
 	d := startReady(t, adminConfig(t))
-	tab := dial(t.Context(), t, d)
-	id, objects := 1, 0
+	views, counts := newVerdictViews(t, d, verdictKinds()), followSidebar(t, d)
+	compareDuringChanges(t, views, changes)
+	objects, others := 0, otherKinds(d)
 	problems := make(map[string]int)
-	for n, ref := range slices.Concat([]string{certificates, gadgets}, verdictKinds()) {
-		if n%2 == 0 {
-			changes.step(t)
+	for n, ref := range slices.Concat(verdictKinds(), others) {
+		limit, isOther := maxShownObjects, n >= len(verdictKinds())
+		if isOther {
+			limit = maxShownOtherObjects
+		}
+		if n%3 == 0 && !isOther {
+			if err := changes.step(t.Context()); err != nil {
+				t.Fatal(err)
+			}
 		}
 		eventually(t, ref, func() error {
-			id += 100
-			views := verdictsByView(t, d, tab, id, ref)
-			if len(views["rows"]) > 1000 {
-				views["window"] = views["rows"] // Do not compare the window, which has only the first rows.
-			}
-			listed, isComplete := listedProblems(d, ref)
-			want := views["rows"]
-			for view, got := range views {
-				expected := want
-				if view == "CSV" {
-					expected = withoutReasons(want)
-				}
-				if !maps.Equal(got, expected) {
-					return fmt.Errorf("%s: got %s", view, difference(got, expected))
-				}
-			}
-			bad := maps.Clone(want)
-			maps.DeleteFunc(bad, func(_ string, v shownVerdict) bool {
-				return v.Severity != "failed" && v.Severity != "degraded"
-			})
-			if isComplete && !maps.Equal(listed, bad) {
-				return fmt.Errorf("problems: got %s", difference(listed, bad))
-			}
-			for key, v := range listed {
-				if bad[key] != v {
-					return fmt.Errorf("problems: %s is %s, want %s", key, v, want[key])
-				}
-			}
-			for key, v := range shownObjects(t, tab, id+2, ref, changes.namespace, want) {
-				if want[key] != v {
-					return fmt.Errorf("object: %s is %s, want %s", key, v, want[key])
-				}
-			}
-			objects, problems[ref] = objects+len(want), max(problems[ref], len(bad))
-			return nil
+			rows, bad, err := views.compare(ref, changes.namespace, limit)
+			objects, problems[ref] = objects+rows, max(problems[ref], bad)
+			return err
 		})
 	}
-	t.Logf("%d objects, degraded or failed: %v", objects, problems)
-	if objects == 0 || problems[certificates] == 0 || problems[gadgets] == 0 || problems["core/v1/services"] == 0 {
-		t.Error("not all kinds had problems")
+	eventually(t, "the sidebar has the numbers of the rows", func() error {
+		return counts.compare(d, slices.Concat(verdictKinds(), others))
+	})
+	maps.DeleteFunc(problems, func(_ string, count int) bool { return count == 0 })
+	t.Logf("%d resources, %d objects, degraded or failed: %v", len(verdictKinds())+len(others), objects, problems)
+	for _, ref := range []string{certificates, gadgets, backups, "core/v1/services"} {
+		if problems[ref] == 0 {
+			t.Errorf("%s had no problems", ref)
+		}
+	}
+	if len(others) < 30 {
+		t.Errorf("got %d further resources, want at least 30", len(others))
 	}
 }
 
-// listedProblems returns the verdicts of the findings on objects of a resource. isComplete is false if the findings do
-// not list all objects with problems.
-func listedProblems(d *dashboard, ref string) (listed map[string]shownVerdict, isComplete bool) {
-	var o overview.Overview
-	d.getJSON("/api/v1/problems?limit=1000", &o)
-	listed, isComplete = make(map[string]shownVerdict), o.Total <= len(o.Problems)
-	for n := range o.Problems {
-		f := &o.Problems[n]
-		isComplete = isComplete && f.Count == len(f.Objects)
-		for _, m := range f.Objects {
-			if m.Resource == ref {
-				listed[m.Namespace+"/"+m.Name] = shownVerdict{m.Severity.String(), m.Reason, m.Sentence}
+// compare returns an error if two views of a resource disagree. It also returns the number of rows, and how many of
+// them are problems.
+func (v *verdictViews) compare(ref, preferred string, limit int) (objects, problems int, err error) {
+	views := v.versioned(ref)
+	rows := verdictsOf(views["rows"])
+	bad := maps.Clone(rows)
+	maps.DeleteFunc(bad, func(_ string, v shownVerdict) bool { return v.Severity != "failed" && v.Severity != "degraded" })
+	fail := func(view string, got, want map[string]shownVerdict) (objects, problems int, err error) {
+		return len(rows), len(bad), fmt.Errorf("%s: %s", view, difference(got, want))
+	}
+	for view, objects := range views {
+		if got := verdictsOf(objects); !maps.Equal(got, rows) {
+			return fail(view, got, rows)
+		}
+	}
+	if got, want := v.csv(ref), changed(rows, withoutReason); !maps.Equal(got, want) {
+		return fail("CSV", got, want)
+	}
+	if slices.Contains(v.shared, ref) {
+		got, want := verdictsOf(v.guestSeverities(ref)), changed(rows, onlySeverity)
+		if !maps.Equal(got, want) {
+			return fail("guest", got, want)
+		}
+	}
+	if got, want := v.wallDisplay(ref, rows); !maps.Equal(got, want) {
+		return fail("wall display", got, want)
+	}
+	listed, isComplete := listedProblems(v.d, ref)
+	want := maps.Clone(bad)
+	if !isComplete {
+		maps.DeleteFunc(want, func(key string, _ shownVerdict) bool { _, ok := listed[key]; return !ok })
+	}
+	if !maps.Equal(listed, want) {
+		return fail("problems", listed, want)
+	}
+	for key, s := range v.objects(ref, preferred, limit, views["rows"]) {
+		if rows[key] != s.verdict {
+			return len(rows), len(bad), fmt.Errorf("object %s: got %q, want %q", key, s.verdict, rows[key])
+		}
+	}
+	return len(rows), len(bad), nil
+}
+
+// compareDuringChanges compares verdicts while their objects change, so the views can show different versions of an
+// object. The verdict on an object alone depends only on its version: no view may disagree about equal versions of the
+// custom resources. Other objects inherit verdicts, which can change although the object does not change. If views
+// disagree about such an object, they must agree about it later, while objects still change.
+func compareDuringChanges(t *testing.T, views *verdictViews, changes *churn) {
+	t.Helper()
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	var changing sync.WaitGroup
+	var failure error
+	var steps atomic.Int32
+	changing.Go(func() {
+		for ctx.Err() == nil {
+			if err := changes.step(ctx); err != nil && ctx.Err() == nil {
+				failure = err
+				return
+			}
+			steps.Add(1)
+		}
+	})
+	compared := 0
+	// After the two steps at the start of the test, two more steps contain all phases of objects.
+	for round := 0; round < 2 || steps.Load() < 2 && round < 20; round++ {
+		for _, k := range churnedKinds() {
+			compared += views.compareChanging(&k, changes.namespace)
+		}
+	}
+	stop()
+	changing.Wait()
+	if failure != nil {
+		t.Error(failure)
+	}
+	t.Logf("compared %d equal versions during %d steps", compared, steps.Load())
+	if compared == 0 || steps.Load() < 2 {
+		t.Error("the comparison during changes did not cover all phases of objects")
+	}
+}
+
+// compareChanging returns how many objects in views it has compared.
+func (v *verdictViews) compareChanging(k *churned, namespace string) (compared int) {
+	first := v.compareVersions(k.ref, namespace)
+	if k.subresource != "" && len(first.disagreeing) > 0 {
+		v.t.Errorf("%s, during changes: %v", k.ref, first.disagreeing)
+	}
+	compared = len(first.disagreeing) + len(first.agreeing)
+	eventually(v.t, k.ref+": the views agree during changes", func() error {
+		if len(first.disagreeing) == 0 {
+			return nil
+		}
+		later := v.compareVersions(k.ref, namespace)
+		maps.DeleteFunc(first.disagreeing, func(object, _ string) bool {
+			_, key, _ := strings.Cut(object, " ")
+			_, exists := later.rows[key]
+			return later.agreeing[object] || !exists
+		})
+		return fmt.Errorf("%v, now %v", first.disagreeing, later.disagreeing)
+	})
+	return compared
+}
+
+// versionComparison has the objects in views that agree with the rows, and those that disagree, each with a text. The
+// keys contain the view and the key of the object in rows.
+type versionComparison struct {
+	rows        map[string]seen
+	agreeing    map[string]bool
+	disagreeing map[string]string
+}
+
+// compareVersions compares the verdicts in those views that show versions. It skips objects with different versions.
+func (v *verdictViews) compareVersions(ref, preferred string) versionComparison {
+	views := v.versioned(ref)
+	rows := views["rows"]
+	c := versionComparison{rows, make(map[string]bool), make(map[string]string)}
+	delete(views, "rows")
+	views["object"] = v.objects(ref, preferred, 4, rows)
+	views["guest"] = v.guestSeverities(ref)
+	for view, objects := range views {
+		for key, s := range objects {
+			row, ok := rows[key]
+			want := row.verdict
+			if view == "guest" {
+				want = onlySeverity(want)
+			}
+			switch {
+			case !ok || row.version != s.version:
+			case s.verdict == want:
+				c.agreeing[view+" "+key] = true
+			default:
+				c.disagreeing[view+" "+key] = fmt.Sprintf("version %s is %q, want %q", s.version, s.verdict, want)
 			}
 		}
 	}
-	return listed, isComplete
+	return c
 }
 
 func difference(got, want map[string]shownVerdict) string {
