@@ -8,8 +8,8 @@ import (
 	"runtime"
 	"slices"
 	"strconv"
-	"strings"
 	"testing"
+	"time"
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
 	"github.com/glasshouse-project/glasshouse/internal/watch/objectrefs"
@@ -225,26 +225,43 @@ func heap() uint64 {
 // of the text of its group.
 const maxBytes = 107
 
-// The graph takes little memory per object.
-func TestGraphUsesLittleMemoryPerObject(t *testing.T) {
+// maxLookup is the maximum time of a lookup in one direction.
+const maxLookup = time.Millisecond
+
+// A large graph takes little memory per object, and a lookup takes less than a millisecond.
+func TestLargeGraphs(t *testing.T) {
 	before := heap()
-	g, _ := largeGraph()
+	g, selector := largeGraph()
 	perObject := float64(heap()-before) / float64(g.Objects())
 	t.Logf("%.1f bytes per object", perObject)
 	if perObject > maxBytes {
 		t.Errorf("got %.1f bytes per object, want at most %d", perObject, maxBytes)
 	}
-	runtime.KeepAlive(g)
+	if testing.Short() {
+		return // With the race detector, lookups take longer.
+	}
+	for name, lookup := range lookups(t, g, selector) {
+		fastest := time.Hour // Of many lookups, because another program can delay some of them.
+		for range 50 {
+			start := time.Now()
+			lookup()
+			fastest = min(fastest, time.Since(start))
+		}
+		t.Logf("%s: %v", name, fastest)
+		if fastest > maxLookup {
+			t.Errorf("%s: got %v, want at most %v", name, fastest, maxLookup)
+		}
+	}
 }
 
-// BenchmarkGraphLookups measures lookups in both directions among 105,000 objects.
-func BenchmarkGraphLookups(b *testing.B) {
-	g, selector := largeGraph()
+// lookups returns lookups in both directions, and of all objects of a kind.
+func lookups(tb testing.TB, g *graph.Graph, selector *objectrefs.Selector) map[string]func() {
+	tb.Helper()
 	id := graph.NewID(pod, "ns-99", fmt.Sprintf("app-4999-%010d", 99_999))
 	if len(g.Selectors(id)) != 1 || len(g.Selected("ns-99", selector, all)) != 20 {
-		b.Fatal("the lookups have no results")
+		tb.Fatal("the lookups have no results")
 	}
-	for name, lookup := range map[string]func(){
+	return map[string]func(){
 		"users":     func() { g.Users(graph.NewID(configMap, "ns-99", "map-4999"), all) },
 		"node":      func() { g.Users(graph.NewID(node, "", "node-7"), all) },
 		"owned":     func() { g.Owned("uid-4999", all) },
@@ -252,12 +269,20 @@ func BenchmarkGraphLookups(b *testing.B) {
 		"selectors": func() { g.Selectors(id) },
 		"uses":      func() { g.References(id) },
 		"kind":      func() { g.OfKind(configMap) },
-	} {
-		b.Run(strings.ReplaceAll(name, " ", "-"), func(b *testing.B) {
+	}
+}
+
+// BenchmarkGraphLookups measures the lookups among 105,000 objects, and fails if one takes too long.
+func BenchmarkGraphLookups(b *testing.B) {
+	g, selector := largeGraph()
+	for name, lookup := range lookups(b, g, selector) {
+		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
 				lookup()
 			}
+			if each := b.Elapsed() / time.Duration(b.N); each > maxLookup {
+				b.Errorf("got %v for a lookup, want at most %v", each, maxLookup)
+			}
 		})
 	}
-	runtime.KeepAlive(g)
 }

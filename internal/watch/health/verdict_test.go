@@ -83,7 +83,11 @@ func newestTime(object []byte) time.Time {
 	return newest
 }
 
-// The evaluation of a pod should take at most 3 µs, because it happens at each update.
+// maxEvaluation is the maximum time for the evaluation of a ready pod, because it happens at each update. Pods with a
+// problem take longer: see docs/limits.md.
+const maxEvaluation = 3 * time.Microsecond
+
+// BenchmarkEvaluate measures the evaluation of a ready pod, and of a pod with a problem.
 func BenchmarkEvaluate(b *testing.B) {
 	for _, f := range fixtures(b) {
 		if f.name != "pod/ready" && f.name != "pod/crash-loop" {
@@ -93,8 +97,27 @@ func BenchmarkEvaluate(b *testing.B) {
 			for b.Loop() {
 				evaluator.Evaluate(f.object, time.Time{}, time.Time{})
 			}
+			if each := b.Elapsed() / time.Duration(b.N); f.name == "pod/ready" && each > maxEvaluation {
+				b.Errorf("got %v, want at most %v", each, maxEvaluation)
+			}
 		})
 	}
+}
+
+// The evaluation of a ready pod allocates no memory. This is only possible without decoding the pod, which would take
+// many times as long.
+func TestReadyPodsAreNotDecoded(t *testing.T) {
+	for _, f := range fixtures(t) {
+		if f.name != "pod/ready" {
+			continue
+		}
+		allocations := testing.AllocsPerRun(100, func() { evaluator.Evaluate(f.object, time.Time{}, time.Time{}) })
+		if allocations > 0 {
+			t.Errorf("got %v allocations, want none", allocations)
+		}
+		return
+	}
+	t.Error("there is no fixture of a ready pod")
 }
 
 // The sentence of an overdue object explains the delay. For example, it names the probe of a pod that is not ready.
