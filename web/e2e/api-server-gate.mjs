@@ -1,4 +1,4 @@
-// A TCP proxy by which tests slow down or interrupt the connections to the API server.
+// A TCP proxy by which tests slow down, freeze or interrupt the connections to the API server.
 import { connect, createServer } from "node:net";
 import { pipeline } from "node:stream";
 import { setTimeout as pause } from "node:timers/promises";
@@ -9,8 +9,16 @@ import { atEnd } from "./cleanup.mjs";
 export async function gate(t, to = apiServer) {
   const g = { rate: Infinity, down: false, flags: [], url: "" };
   const open = new Set();
-  async function* slowly(source) {
+  let thaw = () => {};
+  let flowing = Promise.resolve(); // Pending while the connections are frozen.
+  async function* unlessFrozen(source) {
     for await (const chunk of source) {
+      await flowing;
+      yield chunk;
+    }
+  }
+  async function* slowly(source) {
+    for await (const chunk of unlessFrozen(source)) {
       for (let i = 0; i < chunk.length; i += 4096) {
         const part = chunk.subarray(i, i + 4096);
         if (g.rate < Infinity) await pause((1000 * part.length) / g.rate);
@@ -27,7 +35,7 @@ export async function gate(t, to = apiServer) {
       s.on("error", () => {}); // ignore the error: a close event follows, which does the cleanup
       s.on("close", () => open.delete(s));
     }
-    pipeline(client, far, () => client.destroy());
+    pipeline(client, unlessFrozen, far, () => client.destroy());
     pipeline(far, slowly, client, () => far.destroy());
   });
   await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -37,7 +45,16 @@ export async function gate(t, to = apiServer) {
     g.down = true;
     for (const s of open) s.destroy();
   };
+  /** Forwards no data any more, but keeps the connections open, and accepts further ones. */
+  g.freeze = () => {
+    flowing = new Promise((resolve) => {
+      thaw = resolve;
+    });
+  };
+  /** Forwards the data that has arrived meanwhile, and all further data. */
+  g.thaw = () => thaw();
   atEnd(t, () => {
+    g.thaw();
     g.cut();
     return new Promise((resolve) => server.close(resolve));
   });
