@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
-import { test } from "node:test";
+import { mock, test } from "node:test";
 import { frame, page, Part } from "../fake-page.ts";
 import { browser, connect, element, openPage } from "../fake-app.ts";
 import { PageServices } from "../../static/src/page-services.ts";
@@ -43,6 +43,26 @@ void test("the page subscribes to the overview of its namespaces, and shows each
   p.send({ type: "overview", ...overview, problems: overview.problems.slice(6), total: 5, counts: { degraded: 5 } });
   assert.equal(p.names()[0], "price-feed");
   assert.equal(page.title, "Home - prod");
+});
+
+void test("a wall display shows when the problems last changed", async () => {
+  const p = start();
+  page.documentElement.dataset["kiosk"] = "";
+  const { now } = Date;
+  const change = (): string | null | undefined => p.body.querySelector(".last-change")?.textContent?.trim();
+  try {
+    p.send({ type: "overview", ...overview });
+    assert.equal(change(), undefined, "the first message is no change");
+    p.send({ type: "overview", ...overview, total: 12 });
+    assert.equal(change(), "last change 0s ago");
+    Date.now = () => now() + 4000;
+    mock.timers.tick(1000);
+    for (let microtask = 0; microtask < 20; microtask++) await Promise.resolve();
+    assert.equal(change(), "last change 4s ago");
+  } finally {
+    Date.now = now;
+    page.documentElement.removeAttribute("data-kiosk");
+  }
 });
 
 void test("several namespaces are selected in the query", () => {

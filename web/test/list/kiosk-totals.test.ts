@@ -10,7 +10,8 @@ void test("a list on a wall display shows totals, the cluster and a clock, and u
   page.documentElement.dataset["name"] = "prod";
   const counts = { failed: 1234, degraded: 0, progressing: 2 };
   let now = Date.parse("2026-11-21T10:00:00Z");
-  showTotals({ countSeverity: (s: keyof typeof counts) => counts[s] } as unknown as ListPage, () => now);
+  const list = { countSeverity: (s: keyof typeof counts) => counts[s], eventCount: 5 };
+  showTotals(list as unknown as ListPage, () => now);
   const root = element("progress").parentElement;
   const shown = (): (string | undefined)[] =>
     [...(root?.querySelectorAll(".totals p") ?? [])].map((p) =>
@@ -24,5 +25,16 @@ void test("a list on a wall display shows totals, the cluster and a clock, and u
   mock.timers.tick(1000);
   assert.deepEqual(shown().slice(0, 2), ["0 failed", "1 degraded"]);
   assert.ok(clock() !== before);
+  const change = (): string | undefined => root?.querySelector(".last-change")?.textContent?.trim();
+  assert.equal(change(), undefined, "nothing has changed yet");
+  list.eventCount = 6;
+  mock.timers.tick(1000);
+  assert.equal(change(), "last change 0s ago");
+  now += 4000;
+  mock.timers.tick(1000);
+  assert.equal(change(), "last change 4s ago");
+  list.eventCount = 0;
+  mock.timers.tick(1000);
+  assert.equal(change(), "last change 4s ago", "another view is no change");
   delete page.documentElement.dataset["name"];
 });

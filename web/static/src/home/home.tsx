@@ -45,6 +45,7 @@ class HomePage implements Handler {
   private overview: Overview | null = null;
   private problem: RequestProblem | null = null;
   private isCurrent = false; // whether an overview has arrived over the current connection
+  private changedAt: number | null = null; // when the overview changed, in ms; null if it has not changed yet
   private readonly body = byId("overview");
   private readonly state: ViewState;
   private readonly subscription: Subscription;
@@ -95,6 +96,8 @@ class HomePage implements Handler {
     if (m.type === "overview") {
       const read = readOverview(m.members);
       if (typeof read === "string") return this.subscription.requestSnapshot(read);
+      // The first message of a connection is no change.
+      if (this.isCurrent) this.changedAt = this.services.now();
       this.overview = read;
       this.rawProblems = Array.isArray(m.members["problems"]) ? (m.members["problems"] as unknown[]) : [];
       this.problem = null;
@@ -183,7 +186,8 @@ class HomePage implements Handler {
       this.state,
     );
     byId("severity-counts").hidden = o.problems.length === 0;
-    mount(this.body, <Content overview={o} view={this.view} shown={shown} cluster={this.cluster} />, this.state);
+    const { view, cluster, changedAt } = this;
+    mount(this.body, <Content {...{ overview: o, view, shown, cluster, changedAt }} />, this.state);
     this.marks.draw();
     this.state.highlightsChanges = true;
   }
@@ -233,15 +237,22 @@ function SeverityLinks({ overview, view, limited, onFilter }: SeverityLinksProps
   });
 }
 
-function Content(props: { overview: Overview; view: HomeView; shown: Overview["problems"]; cluster: string }) {
-  const { overview: o, view, shown, cluster } = props;
+interface ContentProps {
+  overview: Overview;
+  view: HomeView;
+  shown: Overview["problems"];
+  cluster: string;
+  changedAt: number | null;
+}
+
+function Content({ overview: o, view, shown, cluster, changedAt }: ContentProps) {
   const reading = progressText(o);
   const empty = emptyText(o, view.q);
   const { done, total } = readProgress(o);
   return (
     <>
       <Strip overview={o} ns={view.ns} />
-      {isKiosk() && <Totals count={(severity) => countOf(o, severity)} cluster={cluster} />}
+      {isKiosk() && <Totals count={(severity) => countOf(o, severity)} cluster={cluster} changedAt={changedAt} />}
       {reading !== null && (
         <div
           class="reading"

@@ -10,7 +10,14 @@ import type { ListPage } from "./list.ts";
 export function showTotals(list: ListPage, now: () => number): void {
   const root = h("div");
   const state = new ViewState(now);
-  const draw = (): void => mount(root, <Totals count={(s) => list.countSeverity(s)} cluster={clusterName()} />, state);
+  let { eventCount } = list;
+  let changedAt: number | null = null;
+  const draw = (): void => {
+    // Another view of the page counts from 0 again.
+    if (list.eventCount > eventCount) changedAt = now();
+    ({ eventCount } = list);
+    mount(root, <Totals count={(s) => list.countSeverity(s)} cluster={clusterName()} changedAt={changedAt} />, state);
+  };
   byId("progress").before(root);
   draw();
   setInterval(draw, 1000);

@@ -83,6 +83,13 @@ export function CreatedLink({ created: { url, persistent, link }, kinds, now, an
               {" large type, no controls"}
             </span>
           </label>
+          {isKiosk && (
+            <p class="share-rotation">
+              {"To rotate through several views, open the link on the display. Add "}
+              <code>#rotate=30&amp;view=/PATH&amp;view=/PATH</code>
+              {" to the URL, and reload the page. Each view is shown for 30 s."}
+            </p>
+          )}
         </div>
       </div>
       <div class="share-foot">
