@@ -102,7 +102,8 @@ await test("a base path behind a proxy", { timeout: 400_000 }, async (t) => {
     await page.locator("#theme").click();
     const [themeCookie] = (await page.context().cookies()).filter((c) => c.name === "look");
     assert.equal(themeCookie.path, `${base}/`);
-    await page.locator("header a", { hasText: "Watch status" }).click();
+    await page.locator("#connection").click();
+    await page.locator("#connection-pop a", { hasText: "Watch status" }).click();
     await become("the path of the watch status page", () => path(page), `${base}/status`);
     await until("the list of watched resources", () => page.locator("#scopes tr").count());
     await page

@@ -32,11 +32,14 @@ await test("a phone", { timeout: 400_000 }, async (t) => {
     const right = await end.jsonValue();
     assert.ok(right <= 390, `the watch state of a kind ends at ${right}`);
     await page.setViewportSize({ width: 1440, height: 900 });
+    await openLive(page, pods);
     assert.deepEqual(
-      await Promise.all([".top .quiet", "#help", ".picker-foot"].map((e) => page.locator(e).isVisible())),
+      await Promise.all(["#connection", "#help", ".picker-foot"].map((e) => page.locator(e).isVisible())),
       [true, true, false],
-      "a wide screen shows both in its header",
+      "a wide screen shows both in its header: the status page in the popover of the status",
     );
+    await page.locator("#connection").click();
+    await page.locator("#connection-pop a", { hasText: "Watch status" }).waitFor();
   });
 
   await t.test("shows all tab names", async (t) => {

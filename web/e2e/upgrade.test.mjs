@@ -88,7 +88,7 @@ await test("an upgrade", { timeout: 600_000 }, async (t) => {
     await live(page);
     await create(where, configMap("between"));
     await until("the row that was created after the upgrade", () => row(page, "between"));
-    await page.getByRole("link", { name: "Watch status" }).focus();
+    await page.locator("#connection").focus();
     await until("the Reload button to be reached with Tab", async () => {
       await page.keyboard.press("Tab");
       return page.evaluate(() => document.activeElement.textContent === "Reload");

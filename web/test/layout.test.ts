@@ -36,6 +36,10 @@ void test("the name of the cluster has its color as background, also on a small 
     );
 });
 
+void test("the button to share is outlined in the color of actions", () => {
+  check("share", ".top .share-button", "border-color: var(--accent)", "color: var(--accent)");
+});
+
 void test("titles are 18 px high, and a long name breaks into lines instead of being cut", () => {
   check("layout", ".bar h1", "font: 600 18px / 1.3 var(--sans)");
   check("layout", ".bar h2", "font: 600 18px / 1.3 var(--sans)");

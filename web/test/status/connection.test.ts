@@ -43,7 +43,7 @@ void test("the details name both ends of the latency, and the rate of changes", 
     ["Browser to Glasshouse", "Changes to Pods"],
     ["1 ms", "Measuring…"],
   ]);
-  assert.match(d.note(), /measured at \d\d:\d\d:\d\d\..*not the latency of the API server/);
+  assert.match(d.note(), /measured at \d\d:\d\d:\d\d\..*not the latency of the API server.*Watch status/);
   list.eventCount = 504;
   d.latency.ms = null;
   await d.tick();
