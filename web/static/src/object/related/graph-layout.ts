@@ -132,3 +132,43 @@ export function neighborOf(id: string, key: string, layout: GraphLayout, links: 
       .map(([other]) => other),
   );
 }
+
+const columnMargin = 12; // pixels at each side of the shown columns
+
+/** The horizontal range of a column of cards, or of several columns. */
+export interface Range {
+  readonly left: number;
+  readonly right: number;
+}
+
+/** Returns the columns of a layout, from left to right. */
+export function columnsOf(layout: GraphLayout): Range[] {
+  const columns: Range[] = [];
+  for (const x of [...layout.nodes.values()].map((n) => n.x).sort((a, b) => a - b)) {
+    const [left, right] = [x - cardWidth / 2, x + cardWidth / 2];
+    const last = columns.at(-1);
+    if (last === undefined || left > last.right) columns.push({ left, right });
+    else columns[columns.length - 1] = { left: last.left, right: Math.max(last.right, right) };
+  }
+  return columns;
+}
+
+/**
+ * Returns the range of columns to show at once, so that no card is cut: the column at `center` and its neighbors. The
+ * range is at most `width` wide, if more than one column fits. Of two equally distant columns, it contains the right
+ * one, because the pods are at the right.
+ */
+export function visibleColumns(columns: readonly Range[], center: number, width: number): Range | null {
+  const own = columns.findIndex((c) => c.left <= center && center <= c.right);
+  let [first, last] = [0, columns.length - 1];
+  const range = (): Range => ({
+    left: (columns[first]?.left ?? 0) - columnMargin,
+    right: (columns[last]?.right ?? 0) + columnMargin,
+  });
+  if (own < 0) return null;
+  while (first < last && range().right - range().left > width) {
+    if (last - own > own - first) last--;
+    else first++;
+  }
+  return range();
+}

@@ -5,6 +5,7 @@ import type { Graph } from "./graph.ts";
 import { PanZoom } from "./pan-zoom.ts";
 import {
   cardWidth,
+  columnsOf,
   heightOf,
   readingOrder,
   linksOf,
@@ -86,7 +87,7 @@ export class GraphView {
     this.panZoom.show(layout.width, layout.height, this.lines, ...elements, this.labels);
     const first = [...this.cards.keys()].find((id) => wanted.includes(id));
     if (before === null || first !== undefined)
-      this.panZoom.fit(layout.nodes.get(first ?? this.selfId) ?? { x: 0, y: 0 });
+      this.panZoom.fit(layout.nodes.get(first ?? this.selfId) ?? { x: 0, y: 0 }, columnsOf(layout));
     if (first !== undefined) this.focus(first);
     else if (hadFocus && focused !== null) this.focus(focused);
   }
@@ -102,7 +103,7 @@ export class GraphView {
   }
 
   fit(): void {
-    this.panZoom.fit(this.layout?.nodes.get(this.selfId) ?? { x: 0, y: 0 }, true);
+    this.panZoom.fit(this.layout?.nodes.get(this.selfId) ?? { x: 0, y: 0 });
   }
 
   focus(id = this.selfId): void {

@@ -1,11 +1,12 @@
 // A drawing that users move by dragging or with the wheel, and scale with Ctrl and the wheel.
 
 import { h } from "../../ui/dom.ts";
-import type { Point } from "./graph-layout.ts";
+import { visibleColumns, type Point, type Range } from "./graph-layout.ts";
 
 const minScale = 0.2;
 const maxScale = 2;
 const minInitialScale = 0.75; // the first drawing is not scaled below this value, so that it stays legible
+const minColumnScale = 0.65; // an exception: the scale at which the first drawing shows only complete columns
 const revealMargin = 12; // pixels between a revealed part and the edge of the viewport
 
 export class PanZoom {
@@ -65,27 +66,29 @@ export class PanZoom {
   }
 
   /**
-   * Scales the drawing to fit into the viewport. If showAll is false, the drawing is not scaled below a legible size.
-   * If the scaled drawing is larger than the viewport, the point `center` is in the middle of the viewport.
+   * Scales the drawing to fit into the viewport. If `columns` is not empty, the drawing is not scaled below a legible
+   * size. If it then is wider than the viewport, only complete columns around the point `center` are visible. If it is
+   * higher, the point is in the middle of the viewport.
    */
-  fit(center: Point, showAll = false): void {
+  fit(center: Point, columns: readonly Range[] = []): void {
     const { clientWidth, clientHeight } = this.element;
-    this.refit = () => this.fit(center, showAll);
+    this.refit = () => this.fit(center, columns);
     if (clientWidth === 0) return;
     const fitScale = Math.min(1, clientWidth / this.width, clientHeight / this.height);
     // If the complete drawing would be too small to read, scale it to the width, so that users scroll only vertically.
-    this.scale = showAll
-      ? Math.max(minScale, fitScale)
-      : fitScale >= minInitialScale
-        ? fitScale
-        : Math.max(minInitialScale, Math.min(1, clientWidth / this.width));
+    const shown =
+      columns.length === 0 || fitScale >= minInitialScale
+        ? null
+        : visibleColumns(columns, center.x, clientWidth / minColumnScale);
+    this.scale = shown === null ? Math.max(minScale, fitScale) : Math.min(1, clientWidth / (shown.right - shown.left));
     const centered = (size: number, window: number, at: number): number => {
       const scaled = size * this.scale;
       return scaled <= window
         ? (window - scaled) / 2
         : Math.min(0, Math.max(window - scaled, window / 2 - at * this.scale));
     };
-    this.x = centered(this.width, clientWidth, center.x);
+    const middle = shown === null ? center.x : (shown.left + shown.right) / 2;
+    this.x = centered(this.width, clientWidth, middle);
     this.y = centered(this.height, clientHeight, center.y);
     if (this.height * this.scale <= clientHeight) this.y = Math.min(this.y, 24);
     this.applyTransform();
