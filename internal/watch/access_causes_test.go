@@ -34,7 +34,8 @@ func causeKinds() []apitest.Kind {
 	})
 }
 
-func owned(namespace, name, kind, owner string) apitest.Item {
+func owned(name, kind, owner string) apitest.Item {
+	const namespace = "a"
 	return apitest.Item{
 		Namespace: namespace, Name: name,
 		Metadata: fmt.Sprintf(`"ownerReferences":[{"apiVersion":"apps/v1","kind":%q,"name":%q,"uid":%q,"controller":true}]`,
@@ -48,14 +49,14 @@ func setWorkload(server *apitest.Server, name, podName, spec, status string) {
 	const healthy = `"spec":{"replicas":1},"status":{"observedGeneration":1,"replicas":1,"updatedReplicas":1,` +
 		`"availableReplicas":1,"readyReplicas":1,"conditions":[{"type":"Available","status":"True"}]}`
 	server.Set(deployments, apitest.Item{Namespace: namespace, Name: name, Rest: healthy})
-	set := owned(namespace, name+"-rs", "Deployment", name)
+	set := owned(name+"-rs", "Deployment", name)
 	set.Rest = `"spec":{"replicas":1},"status":{"replicas":1}`
 	server.Set(replicaSets, set)
 	setPod(server, name, podName, spec, status)
 }
 
 func setPod(server *apitest.Server, workload, name, spec, status string) {
-	p := owned("a", name, "ReplicaSet", workload+"-rs")
+	p := owned(name, "ReplicaSet", workload+"-rs")
 	p.Cells, p.Rest = fmt.Sprintf(`[%q,"x"]`, name), fmt.Sprintf(`"spec":%s,"status":%s`, spec, status)
 	server.Set(pods, p)
 }

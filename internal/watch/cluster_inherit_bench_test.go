@@ -26,7 +26,7 @@ func heapOf() uint64 {
 // benchmarkPod is a pod of the usual size, about 4 KB.
 func benchmarkPod(n int) apitest.Item {
 	app := n / 20
-	p := owned("a", fmt.Sprintf("app-%d-%010d", app, n), "ReplicaSet", fmt.Sprint("app-", app))
+	p := owned(fmt.Sprintf("app-%d-%010d", app, n), "ReplicaSet", fmt.Sprint("app-", app))
 	p.Metadata += fmt.Sprintf(`,"labels":{"app":"app-%d"},"annotations":{"checksum":"%x"}`, app, n*7919)
 	p.Cells = fmt.Sprintf(`[%q,"Running"]`, p.Name)
 	var env strings.Builder

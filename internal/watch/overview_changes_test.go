@@ -134,7 +134,7 @@ func TestLastChangeOfTheCause(t *testing.T) {
 		advance(time.Minute)
 		setQuota(1)
 		advance(time.Minute)
-		set := owned("a", "web-rs", "Deployment", "web")
+		set := owned("web-rs", "Deployment", "web")
 		set.Metadata += "," + longAgo
 		set.Rest = `"spec":{"replicas":2},"status":{"replicas":0,"conditions":[{"type":"ReplicaFailure","status":"True",` +
 			`"reason":"FailedCreate","message":"pods \"web-1\" is forbidden: exceeded quota: q, requested: pods=1, used: ` +

@@ -206,7 +206,7 @@ func TestExplanationNamesCutLists(t *testing.T) {
 		const limit = 1000
 		items := make([]apitest.Item, limit)
 		for n := range items {
-			items[n] = owned("a", fmt.Sprintf("large-%d", n), "ReplicaSet", "large")
+			items[n] = owned(fmt.Sprintf("large-%d", n), "ReplicaSet", "large")
 			items[n].Cells, items[n].Rest = `["large","x"]`, `"status":{"phase":"Running"}`
 		}
 		server.Set(replicaSets, apitest.Item{Namespace: "a", Name: "large", Rest: `"spec":{"replicas":1000}`})

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -37,7 +38,7 @@ func (s *specWriter) write(writes []specWrite) {
 		part = cmp.Or(part, "spec")
 		s.entries[w.by] = managedEntry(w.by, s.start.Add(time.Duration(w.second)*time.Second))
 		s.values[part] += n + 1
-		p := pod("a", "p", fmt.Sprint(s.values["status"]))
+		p := pod("a", "p", strconv.Itoa(s.values["status"]))
 		p.Rest = fmt.Sprintf(`"spec":{"x":%d},"status":{"x":%d}`, s.values["spec"], s.values["status"])
 		p.Metadata = fmt.Sprintf(`"labels":{"x":"%d"},"managedFields":[%s]`, s.values["metadata"],
 			strings.Join(slices.Sorted(maps.Values(s.entries)), ","))
@@ -62,15 +63,20 @@ func TestUpdatesNameTheAuthorOfTheSpecification(t *testing.T) {
 		{"metadata", []specWrite{{"helm", 1}}, []specWrite{{"kubectl-label metadata", 10}}, ""},
 		{"spec, then status", nil, []specWrite{{"kubectl-edit", 10}, {"operator status", 11}}, "kubectl-edit"},
 		{
-			"spec, then status within one second", nil, []specWrite{{"kubectl-edit", 10}, {"operator status", 10}},
+			"spec, then status within one second", nil,
+			[]specWrite{{"kubectl-edit", 10}, {"operator status", 10}},
 			"kubectl-edit",
 		},
 		{
-			"status, then spec within one second", []specWrite{{"operator status", 10}}, []specWrite{{"kubectl-edit", 10}},
+			"status, then spec within one second",
+			[]specWrite{{"operator status", 10}},
+			[]specWrite{{"kubectl-edit", 10}},
 			"kubectl-edit",
 		},
 		{
-			"status within one second after the spec", []specWrite{{"kubectl-edit", 10}}, []specWrite{{"operator status", 10}},
+			"status within one second after the spec",
+			[]specWrite{{"kubectl-edit", 10}},
+			[]specWrite{{"operator status", 10}},
 			"",
 		},
 		{

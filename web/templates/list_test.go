@@ -366,7 +366,8 @@ func TestListPageShowsItsState(t *testing.T) {
 			func(l *templates.List) {
 				l.Query.Sort, l.Query.Columns = "-Last Change", []string{"name", "last change"}
 			},
-			[]string{`>web-1</a>`}, []string{"coverage-note\">No column"},
+			[]string{`>web-1</a>`},
+			[]string{"coverage-note\">No column"},
 		},
 		{
 			"unknown column, some namespaces",

@@ -179,6 +179,3 @@ func failsToResolve(c *client, service graph.ID) bool {
 	host := unresolvedHost(subject.CompleteSentence(c.Subject))
 	return host != "" && slices.ContainsFunc(c.services(host), func(n neighbor.Neighbor) bool { return n.ID == service })
 }
-
-//nolint:gochecknoglobals // Constant.
-var podKind = graph.Kind{Kind: "Pod"}
