@@ -113,7 +113,7 @@ func (l packageLock) verify(root string) error {
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(l.Packages[""].Dependencies)) {
-		if !bundled[packagesFolder+name] {
+		if !bundled[packagesFolder+name] && name != iconPackage {
 			return fmt.Errorf("%s is not bundled: remove it from the dependencies in web/package.json", name)
 		}
 	}
@@ -129,7 +129,7 @@ func bundledFolders(root string) (map[string]bool, error) {
 	if err := readJSON(filepath.Join(root, "web", filepath.FromSlash(metafile)), &report); err != nil {
 		return nil, err
 	}
-	folders := map[string]bool{packagesFolder + iconPackage: true}
+	folders := map[string]bool{}
 	for _, output := range report.Outputs {
 		for file, input := range output.Inputs {
 			if folder, ok := packageOf(file); ok && input.BytesInOutput > 0 {
