@@ -18,7 +18,8 @@ import { until } from "./wait.mjs";
 function findViolations() {
   const found = [
     ...document.querySelectorAll(
-      "img, iframe, object, embed, b:not(.labels b), i, style, base, math, video, svg:not(.lines), " +
+      "img, iframe, object, embed, b:not(.labels b), i, style, base, math, video, " +
+        "svg:not(.lines, :has(> use:only-child[href^='/static/icons.svg'])), use:not([href^='/static/icons.svg']), " +
         "script:not([src^='/static/'])",
     ),
   ].map((e) => e.outerHTML.slice(0, 200));
@@ -74,9 +75,11 @@ async function served(page, address) {
         new URL(to, location.href).origin === location.origin;
       const isUnsafe = (a) =>
         /^(on|style|srcdoc)/i.test(a.name) || (/^(href|src|action|formaction)$/.test(a.name) && !isOwn(a.value));
+      const icon = "use[href^='/static/icons.svg']";
+      const isIcon = (e) => e.matches(`svg:has(> ${icon}:only-child), svg > ${icon}`);
       return {
         unexpected: all
-          .filter((e) => !own.includes(e.localName) || [...e.attributes].some(isUnsafe))
+          .filter((e) => !(own.includes(e.localName) || isIcon(e)) || [...e.attributes].some(isUnsafe))
           .map((e) => e.outerHTML.slice(0, 200)),
         yaml: all.find((e) => e.matches("pre.yaml"))?.textContent,
       };
