@@ -297,8 +297,7 @@ export class ListPage implements FeedListener {
     if (listedObject !== null) this.table.step(listedObject, 0, () => undefined);
   }
 
-  /** Draws all rows again, with their columns. */
-  showRows(): void {
+  private showRows(): void {
     const { rows } = this.feed;
     if (!rows.isComplete) return;
     this.drawExports();

@@ -14,8 +14,6 @@ export class Rows implements RowSource {
   columns: readonly Column[] = [];
   isComplete = false;
   version = 0;
-  /** Is called with each message before it is applied, and can add cells to the rows of the message. */
-  decorate?: (m: Extract<Message, { type: "rows" | "row-events" }>) => void;
   private byKey = new Map<string, Entry>();
   private incoming: Map<string, Entry> | null = null;
   private sort: Sort | null = null;
@@ -144,7 +142,6 @@ export class Rows implements RowSource {
    * snapshot.
    */
   apply(m: Extract<Message, { type: "rows" | "row-events" }>): boolean {
-    this.decorate?.(m);
     return m.type === "rows" ? this.applySnapshot(m) : this.applyEvents(m);
   }
 

@@ -231,7 +231,6 @@ function tableEvent(v: unknown): RowEvent {
         cells: cells(e["cells"]),
         ...readChangedVerdict(e["verdict"]),
         ...decodeTableAuthor(e["by"]),
-        specBy: decodeTableAuthor(e["specBy"]).by,
       };
     case "delete":
       return { op: "delete", ns: optional(e["ns"], "ns"), name: string(e["name"], "name") };

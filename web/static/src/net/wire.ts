@@ -75,8 +75,6 @@ export type RowEvent =
       readonly cells: ReadonlyMap<number, Cell>;
       readonly verdict?: Verdict; // missing if the verdict has not changed
       readonly by?: ChangeAuthor;
-      /** Author of the newest change of the specification in this update. undefined if there is none, or unknown. */
-      readonly specBy?: ChangeAuthor | undefined;
     }
   | { readonly op: "delete"; readonly ns: string; readonly name: string; readonly by?: ChangeAuthor };
 
