@@ -176,14 +176,6 @@ func limitGroups() []limitGroup {
 				"{relations.maxPerGroup}; one more node represents all further objects",
 			},
 			{
-				"Objects whose last changes are read for a list",
-				"{overview.maxListedChanges}, within {overview.changeListTimeout}; cached for {overview.changeListAge}",
-			},
-			{
-				"Namespaces that are listed one by one to read last changes",
-				"{watch.maxListedNamespaces}; for more namespaces, the program lists all namespaces together, if permitted",
-			},
-			{
 				"Logs that are read at the same time",
 				"{quota.maxLogs}; of one user {quota.viewerLogs}, of one link {quota.linkLogs}, of all links " +
 					"{quota.guestLogs}",

@@ -137,9 +137,9 @@ func New(config *rest.Config, options Options) (*Cluster, error) {
 	limit := budget.Of(options.MemoryLimit)
 	c := &Cluster{
 		client:  listwatch.NewClient(config, listwatch.ClientOptions{Redact: options.Redact, Health: options.Health}),
-		reviews: authz.NewReviewer(authorizer), health: options.Health, tokens: authenticator.TokenReviews(),
-		encodedCache: event.Cache{Health: options.Health, IsController: overview.IsController},
-		timeout:      timeout, defaultNamespace: options.Namespace, pinned: options.Pinned,
+		reviews: authz.NewReviewer(authorizer), health: options.Health, encodedCache: event.Cache{Health: options.Health},
+		tokens:  authenticator.TokenReviews(),
+		timeout: timeout, defaultNamespace: options.Namespace, pinned: options.Pinned,
 		log: options.Log, ring: options.Ring.LimitedTo(limit), redactionRules: redactionRules{Rules: options.Redact},
 	}
 	c.pool = pool.New(options.Linger, limit, c.newInformer)

@@ -306,12 +306,6 @@ func (c *schemaTab) receiveViews(b *bubble) {
 		c.waitForEach(op, 1, 2, 3, 4)
 	}
 	change("update", func() { b.api.Set(podsRef, managedPod("web-1", "Running", "kubectl", "kubelet")) })
-	change("update", func() {
-		<-time.After(5 * time.Second)
-		pod := managedPod("web-1", "Failed", "kubectl")
-		pod.Metadata = strings.NewReplacer("f:metadata", "f:spec", "status\",\"time", "scale\",\"time").Replace(pod.Metadata)
-		b.api.Set(podsRef, pod)
-	})
 	change("delete", func() { b.api.Delete(podsRef, "a", "web-1") })
 	change("add", func() {
 		again := managedPod("web-1", "Failed", "kubectl")

@@ -67,16 +67,15 @@ func (s *Server) list(w http.ResponseWriter, r *http.Request, k *kind, namespace
 			meta = fmt.Sprintf(`{"resourceVersion":"%d","continue":"%d"}`, s.version, to)
 		}
 	}
-	isTable := k.Columns != "" && !strings.Contains(r.Header.Get("Accept"), "as=PartialObjectMetadataList")
 	texts := make([]string, 0, to-from)
 	for i := range objects[from:to] {
-		if o := &objects[from+i]; isTable {
+		if o := &objects[from+i]; k.Columns != "" {
 			texts = append(texts, o.row(&k.Kind))
 		} else {
 			texts = append(texts, o.json(&k.Kind))
 		}
 	}
-	if isTable {
+	if k.Columns != "" {
 		respond(w, "application/json", table(&k.Kind, true, meta, texts...))
 		return
 	}

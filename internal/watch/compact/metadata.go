@@ -15,7 +15,6 @@ type Metadata struct {
 	ResourceVersion   string
 	CreationTimestamp string // As in the object's text; empty if it is missing there.
 	Labels            []byte // The JSON text of the labels, which is a slice of the object's text.
-	Managed           []byte // The JSON text of the managedFields, if the object's text contains them; also a slice.
 }
 
 // ReadMetadata reads the metadata in an object's JSON text.
@@ -39,8 +38,6 @@ func ReadMetadata(object []byte) (m Metadata, err error) {
 				m.CreationTimestamp, err = c.Text()
 			case "labels":
 				m.Labels, err = c.Value()
-			case "managedFields":
-				m.Managed, err = c.Value()
 			}
 			return err
 		})

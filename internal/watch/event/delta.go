@@ -35,9 +35,6 @@ const (
 // Change has only weak references to them.
 type Cache struct {
 	Health *health.Evaluator // Determines the health of objects for events.
-	// IsController reports whether a field manager is a component of Kubernetes. If it is nil, no event names the author
-	// of a change of the specification.
-	IsController func(manager string) bool
 
 	mu      sync.Mutex
 	entries []encodedEntry

@@ -31,7 +31,7 @@ func Table(c *Change, cache *Cache) ([]byte, error) {
 
 func newRowEvent(
 	c *Change, cache *Cache, version func(*compact.Object, []byte) []byte,
-	appendMember func(dst []byte, name string, by *fieldmanager.Author) []byte,
+	appendBy func([]byte, *fieldmanager.Author) []byte,
 ) ([]byte, error) {
 	var dst []byte
 	switch c.Op {
@@ -54,11 +54,9 @@ func newRowEvent(
 		if err != nil {
 			return nil, err
 		}
-		dst = appendMember(dst, "by", by)
-		if by, err = specAuthor(c, cache); err != nil {
-			return nil, err
+		if by != nil {
+			dst = appendBy(dst, by)
 		}
-		dst = appendMember(dst, "specBy", by)
 	}
 	return bytes.Clone(append(dst, '}')), nil // Clone drops spare capacity, which the memory limit does not count.
 }
@@ -73,22 +71,16 @@ func AppendChangedVerdict(dst []byte, before, after *compact.Object) []byte {
 	return v.Append(append(dst, `,"verdict":`...))
 }
 
-func appendNamedAuthor(dst []byte, name string, by *fieldmanager.Author) []byte {
-	if by == nil {
-		return dst
-	}
-	return AppendMember(dst, name, by)
+func appendNamedAuthor(dst []byte, by *fieldmanager.Author) []byte {
+	return AppendMember(dst, "by", by)
 }
 
-func appendAuthor(dst []byte, name string, by *fieldmanager.Author) []byte {
-	if by == nil {
-		return dst
-	}
+func appendAuthor(dst []byte, by *fieldmanager.Author) []byte {
 	timeText := ""
 	if !by.Time.IsZero() {
 		timeText = by.Time.Format(time.RFC3339)
 	}
-	dst = append(append(append(dst, `,"`...), name...), `":[`...)
+	dst = append(dst, `,"by":[`...)
 	for n, text := range []string{by.Manager, by.Operation, by.Subresource, timeText} {
 		if n > 0 {
 			dst = append(dst, ',')

@@ -107,17 +107,13 @@ type LastChanges struct {
 	find   func(ctx context.Context, ref string) (*resource.Resource, error)
 	client *listwatch.Client
 	cache  *flight.Cache[verdict.Object, *Change]
-	lists  *flight.Cache[listKey, *ChangeList]
 }
 
 // NewLastChanges returns LastChanges that find resources with find, and read objects with client.
 func NewLastChanges(
 	find func(ctx context.Context, ref string) (*resource.Resource, error), client *listwatch.Client,
 ) *LastChanges {
-	return &LastChanges{
-		find: find, client: client, cache: flight.New[verdict.Object, *Change](MaxFindings, lastChangeAge),
-		lists: flight.New[listKey, *ChangeList](maxChangeLists, changeListAge),
-	}
+	return &LastChanges{find: find, client: client, cache: flight.New[verdict.Object, *Change](MaxFindings, lastChangeAge)}
 }
 
 // Of returns the newest change of an object's specification, according to its managedFields, or nil if unknown. Changes

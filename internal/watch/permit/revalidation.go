@@ -10,7 +10,6 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/query"
 	"github.com/glasshouse-project/glasshouse/internal/watch/resource"
 	"github.com/glasshouse-project/glasshouse/internal/watch/signal"
-	"github.com/glasshouse-project/glasshouse/internal/watch/status"
 )
 
 // revalidateEvery is the delay before the first recheck. It is also the interval between rechecks that send no request
@@ -135,24 +134,6 @@ func (c *Checker) Record(r *resource.Resource, f *query.Filter, verb authz.Verb)
 func (c *Checker) RecordRows(r *resource.Resource, f *query.Filter, isCurrent func() bool) {
 	c.Record(r, f, authz.VerbList)
 	c.Revalidation.add(revalidateEvery, func(context.Context) bool { return isCurrent() })
-}
-
-// PermitList returns an error if this program may not list the resource r in one of the namespaces. Otherwise, it
-// records that the response contains such lists, restricted to the filter f. An empty namespace means all.
-func (c *Checker) PermitList(ctx context.Context, r *resource.Resource, f *query.Filter, namespaces []string) error {
-	isPermitted := func(ctx context.Context, ttl authz.DecisionTTL) bool {
-		return !slices.ContainsFunc(namespaces, func(namespace string) bool {
-			return !c.deps.Reviews.Allows(ctx, authz.VerbList, r, namespace, "", ttl)
-		})
-	}
-	if !isPermitted(ctx, authz.TTLRequest()) {
-		return status.Refusedf("Forbidden", "Glasshouse cannot list %s in these namespaces.", r.Plural())
-	}
-	c.Record(r, f, authz.VerbList)
-	c.Revalidation.add(authz.RecheckEvery, func(ctx context.Context) bool {
-		return isPermitted(ctx, authz.TTLRecheck())
-	})
-	return nil
 }
 
 // RecordObject records that the response contains an object. verb is the permission with which the program read it:
