@@ -100,7 +100,7 @@ await test("logs", { timeout: 400_000 }, async (t) => {
       (await texts(page)).some((l) => /^\d\d:\d\d:\d\d\.\d{3} NEEDLE two$/.test(l)),
     );
     await page.getByRole("button", { name: "Wrap" }).click();
-    await page.getByRole("button", { name: "Copy" }).click();
+    await page.locator(".log-bar").getByRole("button", { name: "Copy" }).click();
     const copied = await until("the copied text", () => page.evaluate(() => navigator.clipboard.readText()));
     assert.match(copied, /\d{4}-\d\d-\d\dT[\d:.]+Z needle one Needle\n/);
     const [download] = await Promise.all([

@@ -15,7 +15,7 @@ export function Changes({ changes }: { changes: readonly SpecChange[] }) {
       {changes.length === 0 && (
         <p class="none">
           {sharedParts() === null
-            ? "No changes by people were observed in the last hour."
+            ? "No changes of specifications by people were observed in the last hour."
             : "The share link does not include recent changes."}
         </p>
       )}

@@ -147,6 +147,8 @@ export function createChips(workload: GraphNode, chips: readonly GraphNode[]): H
   const byKind = new Map<string, GraphNode[]>();
   for (const chip of chips) byKind.set(chip.kind, [...(byKind.get(chip.kind) ?? []), chip]);
   const lines = [...byKind].map(([kind, nodes]) => `${kind} ${nodes.map((n) => n.name).join(", ")}`);
+  // The label starts with the visible text, so that users of speech input can select the button.
+  const label = [...byKind.values()].map((nodes) => formatInteger(nodes.length)).join("");
   return h(
     "button",
     {
@@ -154,7 +156,7 @@ export function createChips(workload: GraphNode, chips: readonly GraphNode[]): H
       class: "chips",
       "data-id": chipsId(workload),
       title: lines.join("\n"),
-      "aria-label": `Used by ${workload.kind} ${workload.name}: ${lines.join("; ")}. Show each of them`,
+      "aria-label": `${label}: ${lines.join("; ")}, of ${workload.kind} ${workload.name}. Show each of them`,
       "aria-expanded": "false",
     },
     ...[...byKind].map(([, nodes]) =>

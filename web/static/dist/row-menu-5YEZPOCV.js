@@ -1,1 +1,0 @@
-import{a}from"./chunk-AAAC5DZR.js";import"./chunk-7LJVW7F5.js";import"./chunk-J2LIJCNY.js";import"./chunk-IAJ757AH.js";import"./chunk-ECLNYHVV.js";import"./chunk-BPIPMS3Z.js";import"./chunk-2EZLZ3VV.js";import"./chunk-DAVYRBH6.js";import"./chunk-C6GKX3UN.js";export{a as openRowMenu};
