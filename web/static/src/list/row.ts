@@ -124,7 +124,6 @@ export function fillRow(tr: HTMLTableRowElement, shape: TableShape, e: Entry, no
       setText(a, text);
     } else {
       setText(td, c.relative ? formatAges(text, now) : text);
-      setAttr(td, "data-none", text === "<none>" ? "" : null);
     }
     if ((c.relative ? td.getAttribute("data-wire") : before) === text) continue;
     if (c.relative) td.setAttribute("data-wire", text);
