@@ -108,7 +108,8 @@ await test("sharing", { timeout: 600_000 }, async (t) => {
     await patch(`${maps}/a-3`, { data: { k: "v", l: "w" } });
     await become("the changed cell", async () => (await row(guest, "a-3")).Data, "2");
     await guest.locator("#tbody tr", { hasText: "a-1" }).locator("td").last().click();
-    assert.deepEqual(await guest.locator("#panel [role=tab]").allInnerTexts(), ["Overview", "YAML", "Changes"]);
+    const tabs = () => guest.locator("#panel [role=tab]").allInnerTexts();
+    await become("the tabs", tabs, ["Overview", "YAML", "Changes"]);
     await guest.keyboard.press("y");
     await until("the YAML of the object", async () =>
       (await guest.locator("#panel .line").allTextContents()).join("\n").includes("name: a-1"),
