@@ -70,7 +70,8 @@ await test("status", { timeout: 400_000 }, async (t) => {
       .filter({ hasText: /^LimitRanges$/ })
       .click();
     await page.locator('#status[data-state="live"]', { hasText: "Live" }).waitFor();
-    await page.locator("header a.quiet").click();
+    await page.locator("#connection").click();
+    await page.getByRole("link", { name: "Watch status" }).filter({ visible: true }).click();
     await page.locator("#heading", { hasText: "Watch status" }).waitFor();
   });
 

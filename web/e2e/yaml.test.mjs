@@ -108,7 +108,7 @@ await test("YAML", { timeout: 400_000 }, async (t) => {
       configMap("tricky", data, { annotations: { "a/esc": "\u0000\u001b\u007f", "a/text": "two: 2\n  lines # no\n" } }),
     );
     const page = await open(t, "tricky", "9007199254740993");
-    await page.getByRole("button", { name: "Copy" }).click();
+    await page.getByRole("button", { name: "Copy", exact: true }).click();
     await page.getByRole("button", { name: "Copied" }).waitFor();
     const yaml = await copied(page);
     assert.equal(yaml, await text(page));
@@ -264,7 +264,7 @@ await test("YAML", { timeout: 400_000 }, async (t) => {
       ["line", "of the long line"],
     ]) {
       const page = await open(t, name, last);
-      await page.getByRole("button", { name: "Copy" }).click();
+      await page.getByRole("button", { name: "Copy", exact: true }).click();
       await page.getByRole("button", { name: "Copied" }).waitFor();
       const all = await copied(page);
       assert.equal(all, await text(page));
