@@ -33,7 +33,7 @@ type comparison struct {
 
 func (c *comparison) all() []*fixture { return slices.Concat(c.fixtures, c.further) }
 
-// home returns the fixture that has created an object, or nil if there is none. The object is in a namespace of the
+// home returns the fixture that has created an object, or nil if no fixture has. The object is in a namespace of the
 // fixture, or its name contains this namespace.
 func (c *comparison) home(o *object) (home *fixture) {
 	for _, f := range c.all() {
@@ -84,7 +84,7 @@ func (c *comparison) relation(f *fixture, got *report, all []report) string {
 		if !slices.ContainsFunc(f.Expect, func(e expectation) bool { return f.matches(&e.reference, &want.object) }) {
 			continue
 		}
-		how := ""
+		var how string
 		switch {
 		case want.head == got.head, isSame(want.root(), got.root()):
 			how = "has the cause of"
