@@ -106,7 +106,12 @@ func isSuperseded(s *subject.Subject, owner *neighbor.Neighbor) bool {
 	}
 	siblings := s.Existing(s.Owned(owner.Object.UID(), maxAttempts))
 	return slices.ContainsFunc(siblings, func(n neighbor.Neighbor) bool {
-		return n.ID.Kind == s.ID.Kind && n.ID != s.ID && n.Object.Verdict().Own().Severity() == verdict.OK &&
-			(isNewer(&n, &s.Neighbor) || !isUnrated && !n.Object.Created().Before(s.Object.Created()))
+		if n.ID.Kind != s.ID.Kind || n.ID == s.ID || n.Object.Verdict().Own().Severity() != verdict.OK {
+			return false
+		}
+		if isUnrated {
+			return isNewer(&n, &s.Neighbor)
+		}
+		return !n.Object.Created().Before(s.Object.Created())
 	})
 }

@@ -95,8 +95,16 @@ func (w *walker) addIstio(text string) bool {
 
 // addHost adds the Service that a DNS name refers to: db.shop.svc.cluster.local is the Service db in namespace shop.
 func (w *walker) addHost(host, via string) {
-	part := strings.Split(host, ".")
-	if len(part) >= 3 && part[2] == "svc" {
-		w.add(Ref{Kind: "Service", Namespace: part[1], Name: part[0], Via: via})
+	if namespace, name := ServiceOf(host); name != "" {
+		w.add(Ref{Kind: "Service", Namespace: namespace, Name: name, Via: via})
 	}
+}
+
+// ServiceOf returns the namespace and the name of the Service that a host name NAME.NAMESPACE.svc[.DOMAIN] refers to.
+// For other host names, it returns empty strings.
+func ServiceOf(host string) (namespace, name string) {
+	if part := strings.Split(host, "."); len(part) >= 3 && part[2] == "svc" {
+		return part[1], part[0]
+	}
+	return "", ""
 }

@@ -39,8 +39,8 @@ func forFinding(p *Finding, c *Change) *Change {
 }
 
 // lastChange returns the newest change that an object or one of the other objects had before the object's problem
-// began. If there is no such change, it returns the first change of the object after the start of the problem, or nil
-// if there is none either. The parameter changes is sorted by time, the newest first.
+// began. Without such a change, it returns the first change of the object after the start of the problem, or nil. The
+// parameter changes is sorted by time, the newest first.
 func lastChange(changes []Change, o verdict.Object, others []verdict.Object, since time.Time) (last *Change) {
 	var later *Change
 	for n := range changes {

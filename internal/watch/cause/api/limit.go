@@ -3,37 +3,29 @@ package api
 import (
 	"cmp"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/glasshouse-project/glasshouse/internal/watch/cause/fit"
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/subject"
 	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
 	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
-// limitRanger is the annotation in which the API server lists the defaults that it has set in a new pod. Its value is
-// like "LimitRanger plugin set: cpu, memory request for container app; memory limit for init container setup".
-const limitRanger = "kubernetes.io/limit-ranger"
-
-// defaultLimit matches one part of the annotation, about limits.
-var defaultLimit = regexp.MustCompile(
-	`^(?:LimitRanger plugin set: )?([a-z0-9./, -]+) limit for (?:init )?container (\S+)$`)
-
 const outOfMemory = "OOMKilled"
 
 // DefaultLimit explains a pod whose container uses too much memory by the LimitRange from which the API server took the
 // limit of this container.
 func DefaultLimit(s *subject.Subject, p *corev1.Pod) *verdict.Verdict {
-	set := p.Annotations[limitRanger]
-	if set == "" || !s.Own.Severity.IsProblem() || !strings.Contains(s.Own.Sentence, outOfMemory) {
+	if !s.Own.Severity.IsProblem() || !strings.Contains(s.Own.Sentence, outOfMemory) {
 		return nil
 	}
 	for _, c := range slices.Concat(p.Status.InitContainerStatuses, p.Status.ContainerStatuses) {
-		if !isKilled(&c) || !subject.ContainsName(s.Own.Sentence, c.Name) || !hasDefaultLimit(set, c.Name) {
+		if !isKilled(&c) || !subject.ContainsName(s.Own.Sentence, c.Name) ||
+			!fit.HasDefault(p, c.Name, "limit", corev1.ResourceMemory) {
 			continue
 		}
 		limit := memoryLimit(p, c.Name)
@@ -56,17 +48,6 @@ func DefaultLimit(s *subject.Subject, p *corev1.Pod) *verdict.Verdict {
 func isKilled(c *corev1.ContainerStatus) bool {
 	end := cmp.Or(c.State.Terminated, c.LastTerminationState.Terminated)
 	return c.State.Running == nil && end != nil && end.Reason == outOfMemory
-}
-
-// hasDefaultLimit reports whether an annotation states that the memory limit of a container is a default.
-func hasDefaultLimit(annotation, container string) bool {
-	for part := range strings.SplitSeq(annotation, "; ") {
-		found := defaultLimit.FindStringSubmatch(part)
-		if found != nil && found[2] == container && slices.Contains(strings.Split(found[1], ", "), "memory") {
-			return true
-		}
-	}
-	return false
 }
 
 func memoryLimit(p *corev1.Pod, container string) string {

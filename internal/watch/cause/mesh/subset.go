@@ -8,6 +8,7 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/subject"
 	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
 	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
+	"github.com/glasshouse-project/glasshouse/internal/watch/objectrefs"
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
@@ -85,16 +86,11 @@ func undefinedSubset(s *subject.Subject, host, subset string) *verdict.Verdict {
 
 // serviceOf returns the Service that a host of Istio means, for hosts NAME and NAME.NAMESPACE.svc[.DOMAIN].
 func serviceOf(host, namespace string) (id graph.ID, ok bool) {
-	part := strings.Split(host, ".")
-	switch {
-	case host == "":
-		return graph.ID{}, false
-	case len(part) == 1:
-		return graph.NewID(graph.Kind{Kind: "Service"}, namespace, host), true
-	case len(part) >= 3 && part[2] == "svc":
-		return graph.NewID(graph.Kind{Kind: "Service"}, part[1], part[0]), true
+	name := host
+	if strings.Contains(host, ".") {
+		namespace, name = objectrefs.ServiceOf(host)
 	}
-	return graph.ID{}, false
+	return graph.NewID(graph.Kind{Kind: "Service"}, namespace, name), name != ""
 }
 
 // hasWildcard reports whether a DestinationRule that is not among the users of a Service possibly applies to it: a rule

@@ -2,8 +2,6 @@ package placement
 
 import (
 	"fmt"
-	"regexp"
-	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -17,15 +15,10 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
-// defaultRequest matches one part of the annotation in which the API server lists the defaults that it has set in a new
-// pod, such as "LimitRanger plugin set: cpu, memory request for container app; memory limit for container app".
-var defaultRequest = regexp.MustCompile(`^(?:LimitRanger plugin set: )?([a-z0-9./, -]+) request for container (\S+)$`)
-
 // defaulted explains why a pod gets no node: a LimitRange has set a request of a container that has none, and no
 // suitable node is so large. Without this request, the pod would fit on an empty node.
 func defaulted(s *subject.Subject, p *corev1.Pod) *verdict.Verdict {
-	annotation := p.Annotations["kubernetes.io/limit-ranger"]
-	if annotation == "" || !fullPattern.MatchString(rejection(p)) {
+	if !fullPattern.MatchString(rejection(p)) {
 		return nil
 	}
 	all, isComplete := subject.AllOf(s, graph.Kind{Kind: "LimitRange"}, s.ID.Namespace(), neighbor.Limit)
@@ -35,7 +28,7 @@ func defaulted(s *subject.Subject, p *corev1.Pod) *verdict.Verdict {
 	by := neighbor.Decode[corev1.LimitRange](all[0].Object)
 	for _, of := range []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory} {
 		set := defaultOf(&by, of)
-		count := defaultCount(p, annotation, of, set)
+		count := defaultCount(p, of, set)
 		if count == 0 || !strings.Contains(rejection(p), "Insufficient "+string(of)) {
 			continue
 		}
@@ -72,21 +65,15 @@ func defaultOf(o *corev1.LimitRange, of corev1.ResourceName) *resource.Quantity 
 	return nil
 }
 
-// defaultCount returns how many containers of a pod have the default request, according to the annotation.
-func defaultCount(p *corev1.Pod, annotation string, of corev1.ResourceName, set *resource.Quantity) (count int) {
+// defaultCount returns how many containers of a pod have the default request.
+func defaultCount(p *corev1.Pod, of corev1.ResourceName, set *resource.Quantity) (count int) {
 	if set == nil {
 		return 0
 	}
-	for part := range strings.SplitSeq(annotation, "; ") {
-		found := defaultRequest.FindStringSubmatch(part)
-		if found == nil || !slices.Contains(strings.Split(found[1], ", "), string(of)) {
-			continue
-		}
-		for n := range p.Spec.Containers {
-			request, ok := p.Spec.Containers[n].Resources.Requests[of]
-			if p.Spec.Containers[n].Name == found[2] && ok && request.Cmp(*set) == 0 {
-				count++
-			}
+	for n := range p.Spec.Containers {
+		request, ok := p.Spec.Containers[n].Resources.Requests[of]
+		if ok && request.Cmp(*set) == 0 && fit.HasDefault(p, p.Spec.Containers[n].Name, "request", of) {
+			count++
 		}
 	}
 	return count

@@ -12,6 +12,7 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/subject"
 	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
 	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
+	"github.com/glasshouse-project/glasshouse/internal/watch/objectrefs"
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
@@ -101,8 +102,8 @@ func serverIn(attributes map[string]string) string {
 // serviceAt returns the Service with a host name such as nfs.storage.svc.cluster.local, or with an IP address, or nil.
 func serviceAt(s *subject.Subject, host string) *neighbor.Neighbor {
 	kind := graph.Kind{Kind: "Service"}
-	if part := strings.Split(host, "."); len(part) >= 3 && part[2] == "svc" {
-		n := s.Find(graph.NewID(kind, part[1], part[0]))
+	if namespace, name := objectrefs.ServiceOf(host); name != "" {
+		n := s.Find(graph.NewID(kind, namespace, name))
 		return &n
 	}
 	if _, err := netip.ParseAddr(host); err != nil {

@@ -5,7 +5,6 @@ import (
 	"maps"
 	"net/url"
 	"slices"
-	"strings"
 
 	networking "k8s.io/api/networking/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -13,6 +12,7 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/subject"
 	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
 	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
+	"github.com/glasshouse-project/glasshouse/internal/watch/objectrefs"
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
@@ -78,11 +78,11 @@ func brokenAuthentication(s *subject.Subject, o *networking.Ingress) *verdict.Ve
 	if err != nil || at.Host == "" || controllerOf(s, o) != "k8s.io/ingress-nginx" {
 		return nil // Another controller ignores the annotation.
 	}
-	labels := strings.Split(at.Hostname(), ".")
-	if len(labels) < 3 || labels[2] != "svc" {
+	namespace, name := objectrefs.ServiceOf(at.Hostname())
+	if name == "" {
 		return nil
 	}
-	service := s.Find(graph.NewID(graph.Kind{Kind: "Service"}, labels[1], labels[0]))
+	service := s.Find(graph.NewID(graph.Kind{Kind: "Service"}, namespace, name))
 	subject.Follow(s, &service)
 	if !s.IsFailed(&service) {
 		return nil

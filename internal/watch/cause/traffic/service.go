@@ -115,8 +115,7 @@ func explainNoResponse(s *subject.Subject, o *corev1.Service) *verdict.Verdict {
 
 // wrongPort reports a port of the Service with a target port that none of the ready pods has.
 func wrongPort(s *subject.Subject, o *corev1.Service, pods *selection) *verdict.Verdict {
-	switch v := ports.Wrong(s, o, pods.ready); {
-	case v == nil || len(pods.unread) == 0:
+	if v := ports.Wrong(s, o, pods.ready); v == nil || len(pods.unread) == 0 {
 		return v
 	}
 	pods.read(maxPods)

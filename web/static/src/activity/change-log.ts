@@ -2,8 +2,8 @@
 
 import { fieldsOf, type Field, type Value } from "../model/fields.ts";
 import type { Kind } from "../net/kinds.ts";
-import { isEvents } from "../object/events/involved-object.ts";
 import { isObject } from "../model/paths.ts";
+import { isEvents } from "../model/view.ts";
 import { changeAuthors, opLabels, partsOf } from "./timeline.ts";
 import type { ChangeAuthor, Change } from "../net/wire.ts";
 

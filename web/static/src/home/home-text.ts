@@ -21,7 +21,7 @@ export const plural = (n: number, one: string, many = `${one}s`): string =>
 export const otherCause = (m: Member): Member["cause"] =>
   m.cause === null || sameRef(m, m.cause) || m.cause.name === "" ? null : m.cause;
 
-/** Returns the owner of a problem's object, or null if there is none, or if the owner is the cause of the problem. */
+/** Returns the owner of a problem's object, or null. An owner that is the cause of the problem does not count. */
 export const otherOwner = ({ owner, cause }: Finding): ObjectRef | null =>
   owner === null || (cause !== null && sameRef(owner, cause)) ? null : owner;
 

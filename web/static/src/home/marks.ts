@@ -15,7 +15,7 @@ export class Marks {
     return this.marked.has(keyOf(o));
   }
 
-  /** Returns the marked object that a comparison with `o` compares, or undefined if there is none. */
+  /** Returns the marked object that a comparison with `o` compares, or undefined. */
   other(o: ObjectRef): ObjectRef | undefined {
     return [...this.marked.values()].find((m) => keyOf(m) !== keyOf(o));
   }

@@ -4,8 +4,8 @@
 import "../shared-code.ts";
 import { sharedParts } from "../model/guest.ts";
 import { keyOf } from "../model/row-source.ts";
-import { compareHref, objectHref, type ObjectName } from "../model/view.ts";
-import { involvedObjects, isEvents, type InvolvedObject } from "../object/events/involved-object.ts";
+import { compareHref, isEvents, objectHref, type ObjectName } from "../model/view.ts";
+import { involvedObjects, type InvolvedObject } from "../object/events/involved-object.ts";
 import { tabsFor } from "../object/tabs.ts";
 import { byId, h } from "../ui/dom.ts";
 import { singleKeysEnabled } from "../ui/single-key.ts";

@@ -10,7 +10,7 @@ import type { TabHost } from "./tab.ts";
 
 /**
  * Adds the copy button after the heading, and the menu before the element `next`. A namespace in the heading becomes a
- * link. `object` returns the shown version of the object, or null if none is known.
+ * link. `object` returns the shown version of the object, or null if it is not loaded.
  */
 export function addTitleTools(
   heading: HTMLElement,

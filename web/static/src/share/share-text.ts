@@ -5,6 +5,7 @@ import { readParts, type SharedPart } from "../model/guest.ts";
 import { formatHome, type HomeView } from "../model/home-view.ts";
 import type { Kind } from "../net/kinds.ts";
 import { pluralOf } from "../net/plural-of.ts";
+import { text } from "../net/text.ts";
 import type { Watched } from "../net/overview.ts";
 import { formatView, objectHref, defaultView, type ObjectName, type View } from "../model/view.ts";
 
@@ -308,7 +309,6 @@ function readLink(s: Readonly<Record<string, unknown>>): Link {
   };
 }
 
-const text = (v: unknown): string => (typeof v === "string" ? v : "");
 const fieldsOf = (v: unknown): Readonly<Record<string, unknown>> =>
   typeof v === "object" && v !== null ? (v as Readonly<Record<string, unknown>>) : {};
 

@@ -2,6 +2,7 @@
 // page; tests compare both with internal/web/testdata/watchstatus.json.
 
 import { plural } from "../net/kinds.ts";
+import { text } from "../net/text.ts";
 import { bytesText } from "../text/bytes.ts";
 import { formatInteger } from "../text/format.ts";
 
@@ -130,6 +131,5 @@ function timestampText(v: unknown): string {
   return Number.isNaN(at.getTime()) ? "" : at.toISOString().replace(/\.\d+/, "");
 }
 
-const text = (v: unknown): string => (typeof v === "string" ? v : "");
 const number = (v: unknown): number => (typeof v === "number" && Number.isFinite(v) ? v : 0);
 const isFields = (v: unknown): v is Fields => typeof v === "object" && v !== null && !Array.isArray(v);

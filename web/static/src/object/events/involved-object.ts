@@ -9,9 +9,6 @@ export interface InvolvedObject {
   readonly object: OpenedObject & { readonly ref: string };
 }
 
-/** Reports whether a resource is Events, which the API server serves in two API groups. */
-export const isEvents = (ref: string): boolean => /^(core|events\.k8s\.io)\/\w+\/events$/.test(ref);
-
 /**
  * Returns the objects that a cell such as "pod/web-1" can name. The cell has no API group, so there are several if
  * kinds of several groups have this name. There are none if the viewer cannot list the kind.

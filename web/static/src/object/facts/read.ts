@@ -1,6 +1,9 @@
 // Reads fields from objects of any shape. A value of an unexpected type counts as missing; no function throws.
 
+import { text } from "../../net/text.ts";
 import type { JsonObject } from "../../net/wire.ts";
+
+export { text };
 
 export function valueAt(v: unknown, ...path: readonly string[]): unknown {
   for (const name of path) {
@@ -18,8 +21,6 @@ export const list = (v: unknown): readonly unknown[] => (Array.isArray(v) ? v : 
 export const trees = (v: unknown): JsonObject[] => list(v).filter(isTree);
 
 export const members = (v: unknown): [string, unknown][] => (isTree(v) ? Object.entries(v) : []);
-
-export const text = (v: unknown): string => (typeof v === "string" ? v : "");
 
 /** Returns the elements of a list that are nonempty strings. */
 export const texts = (v: unknown): string[] =>

@@ -1,3 +1,4 @@
+import { text } from "../../net/text.ts";
 import type { JsonObject } from "../../net/wire.ts";
 
 export interface Container {
@@ -75,7 +76,6 @@ function stateOf(s: JsonObject): Omit<Container, "name" | "role"> {
 }
 
 const withReason = (state: string, reason: string): string => (reason === "" ? state : `${state}: ${reason}`);
-const text = (v: unknown): string => (typeof v === "string" ? v : "");
 const tree = (v: unknown): JsonObject =>
   typeof v === "object" && v !== null && !Array.isArray(v) ? (v as JsonObject) : {};
 const trees = (v: unknown): JsonObject[] => (Array.isArray(v) ? v.map(tree) : []);

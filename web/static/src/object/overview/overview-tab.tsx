@@ -128,7 +128,6 @@ export class OverviewTab implements Tab {
         commands={kubectlCommands(host.kind, host.name, hasLogs(host.kind.ref))}
       />
     );
-    const lastChanges = <LastChanges authors={this.authors.authors} />;
     const facts = (
       <div class="facts">
         {factsOf(object).map((section) => (
@@ -179,7 +178,7 @@ export class OverviewTab implements Tab {
                 resource={host.kind.ref === "apps/v1/deployments" ? "ReplicaSets" : "ControllerRevisions"}
               />
             )}
-            {lastChanges}
+            <LastChanges authors={this.authors.authors} />
             {!startsWithContent && facts}
             <Conditions conditions={conditionsOf(object)} />
             {!this.isDeleted && this.kindSection?.view(object)}

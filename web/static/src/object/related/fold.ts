@@ -34,6 +34,9 @@ export const isChips = (id: string): boolean => id.endsWith(chipsSuffix);
 /** Returns the ID of a workload's chips. */
 export const chipsId = (workload: GraphNode): string => `${workload.id}${chipsSuffix}`;
 
+/** Returns the ID of the workload whose chips have the ID. Returns any other ID as it is. */
+export const withoutChips = (id: string): string => (isChips(id) ? id.slice(0, -chipsSuffix.length) : id);
+
 /**
  * For each owner, combines the old ReplicaSets into one node, and the pods into one node. The configuration and the
  * policies of a workload become chips of its node. Does not combine objects whose node or chips the user has opened

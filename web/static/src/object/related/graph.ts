@@ -1,5 +1,6 @@
 // Decodes the responses of /api/v1/related, which contain the objects related to one object.
 
+import { text } from "../../net/text.ts";
 import { readVerdict } from "../../net/verdict.ts";
 import type { Severity } from "../../net/wire.ts";
 
@@ -101,7 +102,6 @@ function node(n: Fields): GraphNode {
 }
 
 const isFields = (v: unknown): v is Fields => typeof v === "object" && v !== null && !Array.isArray(v);
-const text = (v: unknown): string => (typeof v === "string" ? v : "");
 
 export interface Relation {
   readonly node: GraphNode;

@@ -7,7 +7,7 @@ import { h } from "../../ui/dom.ts";
 import { mount, unmount } from "../../ui/view.tsx";
 import { formatInteger } from "../../text/format.ts";
 import { GraphView } from "./graph-view.ts";
-import { chipsId, fold, isChips, isPodsCard } from "./fold.ts";
+import { chipsId, fold, isChips, isPodsCard, withoutChips } from "./fold.ts";
 import { types, type Graph } from "./graph.ts";
 import { RelatedList } from "./list.tsx";
 import { cardWidth, columnOrder, heightOf, linksOf } from "./graph-layout.ts";
@@ -176,7 +176,7 @@ export class RelatedTab implements Tab {
   }
 
   private closeNodes(): void {
-    this.nodesToFocus = this.openedCards.map((id) => id.replace(/\+chips$/, ""));
+    this.nodesToFocus = this.openedCards.map(withoutChips);
     this.openedNodes.clear();
     this.draw();
   }
