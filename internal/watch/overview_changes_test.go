@@ -3,6 +3,7 @@ package watch_test
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -221,5 +222,187 @@ func TestLastChangeAfterTheStart(t *testing.T) {
 		if slices.Sort(later); !slices.Equal(later, want) {
 			t.Errorf("got %q, want %q", later, want)
 		}
+	})
+}
+
+// recentChanges describes the changes of an overview, such as "created ConfigMap/a by helm", the oldest first.
+func recentChanges(t *testing.T, cluster *watch.Cluster, viewer watch.Viewer) (texts []string) {
+	t.Helper()
+	for _, c := range overviewFor(t, cluster, viewer, watch.OverviewQuery{}).Changes {
+		verb := c.What
+		switch {
+		case c.IsCreation:
+			verb = "created"
+		case c.IsDeletion:
+			verb = "deleted"
+		}
+		texts = append(texts, strings.TrimSuffix(fmt.Sprintf("%s %s/%s by %s", verb, c.Kind, c.Name, c.By), " by "))
+	}
+	slices.Reverse(texts)
+	return texts
+}
+
+func checkChanges(t *testing.T, name string, got []string, want ...string) {
+	t.Helper()
+	if !slices.Equal(got, want) {
+		t.Errorf("%s: got %q, want %q", name, got, want)
+	}
+}
+
+// The recent changes include objects that people or tools create or delete, and edits of objects without a spec, such
+// as ConfigMaps. They do not include existing objects, objects with an owner, changes by components of Kubernetes, and
+// the deletion of the objects in a namespace that is itself deleted.
+func TestRecentChangesIncludeAllPersonalChanges(t *testing.T) {
+	const configMaps, namespaces = "core/v1/configmaps", "core/v1/namespaces"
+	synctest.Test(t, func(t *testing.T) {
+		server := startSinceCluster(t)
+		allow(server, "ann list deployments *")
+		set := func(ref, name, manager, part, metadata, rest string) {
+			created := fmt.Sprintf(`"creationTimestamp":%q`, time.Now().UTC().Format(time.RFC3339))
+			if name == "old" {
+				created = longAgo
+			}
+			server.Set(ref, apitest.Item{
+				Namespace: "a", Name: name, Rest: rest,
+				Metadata: created + "," + managedFields(manager, part, time.Now()) + metadata,
+			})
+			advance(2 * time.Second)
+		}
+		server.Set(namespaces, apitest.Item{Name: "b", Metadata: longAgo})
+		byHelm := managedFields("helm", "data", time.Now())
+		server.Set(configMaps, apitest.Item{Namespace: "a", Name: "old", Metadata: longAgo + `,"labels":{"a":"1"},` + byHelm})
+		for _, namespace := range []string{"a", "b"} {
+			server.Set(deployments, apitest.Item{Namespace: namespace, Name: "old", Metadata: longAgo, Rest: `"spec":{}`})
+		}
+		cluster, _ := runSinceCluster(t, server)
+		program := watch.Viewer{Program: true}
+		checkChanges(t, "existing objects", recentChanges(t, cluster, program))
+
+		set(configMaps, "new", "kubectl-create", "data", "", "")
+		set(deployments, "new", "helm", "spec", "", `"spec":{"replicas":1}`)
+		set(configMaps, "root", "kube-controller-manager", "data", "", "")
+		owner := `,"ownerReferences":[{"apiVersion":"apps/v1","kind":"Deployment","name":"new","uid":"a/new"}]`
+		set(configMaps, "owned", "helm", "data", owner, "")
+		server.Delete(configMaps, "a", "owned")
+		labeled := strings.TrimSuffix(byHelm, "]") + "," +
+			strings.TrimPrefix(managedFields("kubectl-label", "metadata", time.Now()), `"managedFields":[`)
+		server.Set(configMaps, apitest.Item{
+			Namespace: "a", Name: "old", Metadata: longAgo + `,"labels":{"a":"2"},` + labeled,
+		})
+		advance(2 * time.Second)
+		set(configMaps, "old", "kubectl-edit", "data", `,"labels":{"a":"2"}`, "")
+		set(configMaps, "old", "kube-controller-manager", "data", `,"labels":{"a":"2"}`, "")
+		set(configMaps, "old", "helm", "data", `,"labels":{"a":"3"}`, "")
+		set(deployments, "new", "kubectl-scale", "spec", "", `"spec":{"replicas":2}`)
+		server.Delete(deployments, "a", "old")
+		advance(2 * time.Second)
+		server.Delete(configMaps, "a", "new")
+		server.Set(namespaces, apitest.Item{Name: "b", Metadata: longAgo + `,"deletionTimestamp":"2000-01-01T00:00:00Z"`})
+		advance(2 * time.Second)
+		server.Delete(deployments, "b", "old")
+		advance(2 * time.Second)
+		server.Delete(namespaces, "", "b")
+		advance(2 * time.Second)
+		checkChanges(t, "changes", recentChanges(t, cluster, program),
+			"created ConfigMap/new by kubectl-create", "created Deployment/new by helm", "data ConfigMap/old by kubectl-edit",
+			"data/metadata ConfigMap/old by helm", "spec.replicas Deployment/new by kubectl-scale", "deleted Deployment/old",
+			"deleted ConfigMap/new", "deleted Namespace/b")
+		checkChanges(t, "without permission to list ConfigMaps", recentChanges(t, cluster, user("ann")),
+			"created Deployment/new by helm", "spec.replicas Deployment/new by kubectl-scale", "deleted Deployment/old")
+		guest := sharedWith(watch.Part{Resource: deployments, Namespaces: []string{"a"}})
+		checkChanges(t, "guest", recentChanges(t, cluster, guest))
+	})
+}
+
+// Many new objects of one kind do not push out the other changes. After a new list, its objects do not count as new.
+func TestRecentChangesOfOneKindAreLimited(t *testing.T) {
+	const configMaps = "core/v1/configmaps"
+	synctest.Test(t, func(t *testing.T) {
+		server := startSinceCluster(t)
+		set := func(ref, name, manager, part, rest string) {
+			server.Set(ref, apitest.Item{
+				Namespace: "a", Name: name, Metadata: longAgo + "," + managedFields(manager, part, time.Now()), Rest: rest,
+			})
+		}
+		cluster, _ := runSinceCluster(t, server)
+		set(deployments, "web", "helm", "spec", `"spec":{"replicas":1}`)
+		advance(2 * time.Second)
+		set(deployments, "web", "kubectl-scale", "spec", `"spec":{"replicas":2}`)
+		advance(2 * time.Second)
+		for n := range 20 {
+			set(deployments, fmt.Sprint("d", n), "helm", "spec", `"spec":{}`)
+		}
+		advance(2 * time.Second)
+		for n := range 600 {
+			set(configMaps, fmt.Sprint("c", n), "program", "data", "")
+		}
+		advance(2 * time.Second)
+		for n := range 60 { // Changes by components of Kubernetes do not count at all.
+			set(configMaps, fmt.Sprint("e", n), "kube-controller-manager", "data", "")
+			set(configMaps, "c0", "kube-controller-manager", "data", "")
+			advance(2 * time.Second)
+		}
+		got := recentChanges(t, cluster, watch.Viewer{Program: true})
+		if len(got) != 21 || got[0] != "spec.replicas Deployment/web by kubectl-scale" ||
+			got[1] != "created Deployment/d10 by helm" || got[20] != "created ConfigMap/c599 by program" {
+			t.Errorf("got %q, want the newest 10 new objects of each kind, and the changed Deployment", got)
+		}
+		server.ChangeWhileDown(configMaps, func() {
+			server.Set(configMaps, apitest.Item{Namespace: "a", Name: "later", Metadata: longAgo})
+		})
+		advance(time.Minute)
+		if again := recentChanges(t, cluster, watch.Viewer{Program: true}); !slices.Equal(again, got) {
+			t.Errorf("after a new list: got %q, want %q", again, got)
+		}
+	})
+}
+
+// Objects that the program may no longer read, or does not keep in memory, do not count as deleted.
+func TestRecentChangesIgnoreDroppedObjects(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := startSinceCluster(t)
+		server.Set(deployments, apitest.Item{Namespace: "a", Name: "web", Metadata: longAgo, Rest: `"spec":{}`})
+		cluster, _ := runSinceCluster(t, server)
+		cluster.Informer(deployments).Faults().DeleteRows("a", func() {})
+		advance(time.Minute)
+		checkChanges(t, "dropped objects", recentChanges(t, cluster, watch.Viewer{Program: true}))
+		server.Delete(services, "a", "web")
+		advance(time.Minute)
+		checkChanges(t, "after a deletion", recentChanges(t, cluster, watch.Viewer{Program: true}), "deleted Service/web")
+	})
+}
+
+// The last change before a problem can be the deletion of its cause.
+func TestLastChangeIsTheDeletionOfTheCause(t *testing.T) {
+	const configMaps = "core/v1/configmaps"
+	synctest.Test(t, func(t *testing.T) {
+		server := startSinceCluster(t)
+		setPod := func(ready, state string) {
+			server.Set(pods, apitest.Item{
+				Namespace: "a", Name: "web", Metadata: longAgo, Cells: `["web","x"]`, Rest: fmt.Sprintf(
+					`"spec":{"nodeName":"n","containers":[{"name":"c","envFrom":[{"configMapRef":{"name":"settings"}}]}]},`+
+						`"status":{"phase":"Running","conditions":[{"type":"Ready","status":%q,"lastTransitionTime":%q}],`+
+						`"containerStatuses":[{"name":"c","ready":%s,"state":%s}]}`,
+					ready, time.Now().UTC().Format(time.RFC3339), strings.ToLower(ready), state),
+			})
+		}
+		server.Set(configMaps, apitest.Item{Namespace: "a", Name: "settings", Metadata: longAgo})
+		setPod("True", `{"running":{}}`)
+		cluster, _ := runSinceCluster(t, server)
+		advance(time.Minute)
+		server.Delete(configMaps, "a", "settings")
+		advance(time.Minute)
+		setPod("False", `{"waiting":{"reason":"CreateContainerConfigError"}}`)
+		advance(time.Minute)
+		doc := overviewFor(t, cluster, watch.Viewer{Program: true}, watch.OverviewQuery{})
+		for _, p := range doc.Problems {
+			if p.Kind == "Pod" {
+				if c := p.LastChange; c == nil || c.Kind != "ConfigMap" || !c.IsDeletion || c.By != "" || c.IsLater {
+					t.Errorf("got %+v, want the deletion of the ConfigMap", c)
+				}
+				return
+			}
+		}
+		t.Errorf("got %q, want a Pod", lines(doc))
 	})
 }

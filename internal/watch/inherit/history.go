@@ -2,23 +2,44 @@ package inherit
 
 import (
 	"bytes"
+	"slices"
 	"sync"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
+
 	"github.com/glasshouse-project/glasshouse/internal/watch/compact"
 	"github.com/glasshouse-project/glasshouse/internal/watch/event"
+	"github.com/glasshouse-project/glasshouse/internal/watch/fieldmanager"
 	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
+	"github.com/glasshouse-project/glasshouse/internal/watch/journal"
 	"github.com/glasshouse-project/glasshouse/internal/watch/jsonscan"
+	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
+	"github.com/glasshouse-project/glasshouse/internal/watch/objectrefs"
 )
 
-// maxSpecChanges is the maximum number of changes that a specChanges keeps.
-const maxSpecChanges = 500
+const (
+	// maxSpecChanges is the maximum number of changes that a specChanges keeps.
+	maxSpecChanges = 500
+	// maxTurnover is the maximum number of these changes of one kind, without updates of specifications. Otherwise, a
+	// program that creates many objects, or often writes a ConfigMap, would push out all other changes.
+	maxTurnover = 50
+)
 
-// SpecChange is an update of an object's specification.
+// SpecChange is an update of an object's specification, or the creation or deletion of an object.
 type SpecChange struct {
 	ID     graph.ID
 	Change *event.Change
+	// By is the author of a creation, or of an update of an object whose content is not read, such as a ConfigMap. It is
+	// nil otherwise.
+	By *fieldmanager.Author
+	// Parts are the parts of an object without content that By owns, of which at least one has changed.
+	Parts []string
 }
+
+// IsTurnover reports whether a change is no update of a specification: it is a creation, a deletion, or an update of an
+// object whose content is not read.
+func (c *SpecChange) IsTurnover() bool { return c.By != nil || c.Change.Op == journal.Delete }
 
 // specChanges keeps the newest changes of specifications, the oldest first.
 type specChanges struct {
@@ -26,17 +47,113 @@ type specChanges struct {
 	changes []SpecChange
 }
 
-// record keeps an update if it changes the object's specification, data, or rules.
-func (s *specChanges) record(kind graph.Kind, c *event.Change) {
-	if c.Old == nil || c.New == nil || !hasSpec(kind) || c.Old.SameText(c.New) || !specDiffers(c.Old, c.New) {
-		return
-	}
+func (s *specChanges) add(c SpecChange) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if len(s.changes) == maxSpecChanges {
-		s.changes = append(s.changes[:0], s.changes[maxSpecChanges/5:]...)
+	turnover, oldest := 0, 0
+	for n := len(s.changes) - 1; n >= 0 && c.IsTurnover(); n-- {
+		if s.changes[n].ID.Kind == c.ID.Kind && s.changes[n].IsTurnover() {
+			turnover, oldest = turnover+1, n
+		}
 	}
-	s.changes = append(s.changes, SpecChange{graph.ID{Kind: kind, Key: c.Key}, c})
+	switch {
+	case turnover == maxTurnover:
+		s.changes = slices.Delete(s.changes, oldest, oldest+1)
+	case len(s.changes) == maxSpecChanges:
+		s.changes = slices.Delete(s.changes, 0, maxSpecChanges/5)
+	}
+	s.changes = append(s.changes, c)
+}
+
+// recordChange keeps a change, unless a component of Kubernetes made it. The creation and the deletion of an object
+// count only if the object has no owner.
+func (r *reader) recordChange(c *event.Change) {
+	s := SpecChange{ID: graph.ID{Kind: r.resource.kind, Key: c.Key}, Change: c}
+	if !hasSpec(s.ID.Kind) || c.Memo.CoverageOnly {
+		return
+	}
+	isRecorded := false
+	switch {
+	case c.Op == journal.Add:
+		isRecorded = setCreator(&s) && !hasOwner(c.New)
+	case c.Op == journal.Delete:
+		isRecorded = !hasOwner(c.Old) && !isTerminating(r.Engine, s.ID.Namespace())
+	case r.resource.informer.Scope.Metadata:
+		isRecorded = setEditor(&s)
+	default:
+		isRecorded = !c.Old.SameText(c.New) && specDiffers(c.Old, c.New)
+	}
+	if isRecorded {
+		r.specs.add(s)
+	}
+}
+
+// setCreator sets the author of a creation. It returns false if the author is a component of Kubernetes, or unknown: an
+// object that a list adds is possibly not new, and has no managedFields.
+func setCreator(s *SpecChange) bool {
+	managed := s.Change.Memo.Managed
+	if managed == nil {
+		return false
+	}
+	by, _ := managed.Newest()
+	s.By = &by
+	return !fieldmanager.IsController(by.Manager)
+}
+
+// setEditor sets the author of an update of an object of which only the metadata is read, with the parts that the
+// author owns. It returns false if there is no such author, for example because only the labels have changed.
+func setEditor(s *SpecChange) bool {
+	if s.Change.Memo.Managed == nil {
+		return false
+	}
+	managed, err := s.Change.Memo.Managed.JSON()
+	if err != nil {
+		return false
+	}
+	newest := fieldmanager.NewestSpec(managed, fieldmanager.IsController)
+	if newest == nil || !newest.Time.After(s.Change.Old.ManagedTime()) {
+		return false
+	}
+	s.By, s.Parts = &newest.Author, newest.Parts
+	if !bytes.Equal(stableMetadata(s.Change.Old), stableMetadata(s.Change.New)) {
+		s.Parts = append(s.Parts, "metadata")
+	}
+	return true
+}
+
+// stableMetadata returns the metadata of an object without the members that each update changes.
+func stableMetadata(o *compact.Object) (metadata []byte) {
+	text, _ := o.JSON() // This never fails: objects in the cache are valid.
+	c := jsonscan.NewCursor(text)
+	_ = c.Object(func(key []byte) error {
+		if string(key) != "metadata" {
+			return nil
+		}
+		return c.Object(func(key []byte) error {
+			value, err := c.Value()
+			if string(key) != "resourceVersion" && string(key) != "generation" {
+				metadata = append(append(metadata, key...), value...)
+			}
+			return err
+		})
+	})
+	return metadata
+}
+
+func hasOwner(o *compact.Object) bool {
+	text, err := o.JSON()
+	return err != nil || len(objectrefs.Owners(text)) > 0
+}
+
+// isTerminating reports whether a namespace is being deleted, or does not exist any more. All its objects are then
+// deleted with it.
+func isTerminating(e *Engine, namespace string) bool {
+	if namespace == "" {
+		return false
+	}
+	n := e.Find(graph.NewID(graph.Kind{Kind: "Namespace"}, "", namespace))
+	return n.Presence == neighbor.Missing ||
+		n.Object != nil && neighbor.Decode[corev1.Namespace](n.Object).DeletionTimestamp != nil
 }
 
 // hasSpec reports whether the history records changes of the specifications of a kind. It omits kinds whose objects are

@@ -125,7 +125,7 @@ func (r *reader) apply(changes []*event.Change) {
 			first[c.Key] = c.Old
 		}
 		last[c.Key] = c
-		r.specs.record(r.resource.kind, c)
+		r.recordChange(c)
 	}
 	for key, c := range last {
 		if c.Op == journal.Delete {

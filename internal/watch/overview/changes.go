@@ -8,8 +8,12 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/compact"
+	"github.com/glasshouse-project/glasshouse/internal/watch/fieldmanager"
 	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
+	"github.com/glasshouse-project/glasshouse/internal/watch/inherit"
+	"github.com/glasshouse-project/glasshouse/internal/watch/journal"
 	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
+	"github.com/glasshouse-project/glasshouse/internal/watch/query"
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
@@ -66,29 +70,30 @@ func (b *builder) regarded(e *corev1.Event) verdict.Object {
 	return o
 }
 
+// maxTurnover is the maximum number of changes of one kind in an overview, without updates of specifications. Some
+// programs create and delete many objects.
+const maxTurnover = 10
+
 func (b *builder) addChanges() {
 	var all []Change // The changes for lastChange, including those by unknown authors.
+	turnover := make(map[graph.Kind]int)
 	for _, c := range b.deps.Engine.SpecChanges(time.Now().Add(-recent)) {
-		f, w := b.filters[c.ID.Kind], b.informers[c.ID.Kind]
-		if f == nil || !f.Match(c.Change.New) || !f.Match(c.Change.Old) || b.isGuest() {
+		if b.isGuest() || !includesChange(b.filters[c.ID.Kind], &c) {
 			continue
 		}
-		change := Change{
-			Object: verdict.Object{
-				Resource: w.Resource.Ref(), Kind: w.Resource.Kind, Namespace: c.ID.Namespace(), Name: c.ID.Name(),
-			},
-			At: c.Change.Time,
-		}
-		by, what := authorOf(&c, b.deps.Cache)
-		switch change.What = what; {
-		case by == nil:
-		case isController(by.Manager):
+		change, isByPerson := changeOf(b, &c)
+		if change == nil {
 			continue
-		default:
-			change.By = by.Manager
-			b.result.Changes = append(b.result.Changes, change)
 		}
-		if all = append(all, change); len(b.result.Changes) == maxShown {
+		all = append(all, *change)
+		isLimited := c.IsTurnover()
+		if isLimited {
+			turnover[c.ID.Kind]++
+		}
+		if isByPerson && (!isLimited || turnover[c.ID.Kind] <= maxTurnover) {
+			b.result.Changes = append(b.result.Changes, *change)
+		}
+		if len(b.result.Changes) == maxShown {
 			break
 		}
 	}
@@ -97,8 +102,36 @@ func (b *builder) addChanges() {
 	}
 }
 
-// isController reports whether a field manager is a component of Kubernetes, and not a person or a deployment tool.
-func isController(manager string) bool {
-	return strings.HasPrefix(manager, "kube-") || manager == "kubelet" || manager == "cloud-controller-manager" ||
-		manager == "cluster-autoscaler" || manager == "kwok"
+func includesChange(f *query.Filter, c *inherit.SpecChange) bool {
+	return f != nil && (c.Change.New == nil || f.Match(c.Change.New)) && (c.Change.Old == nil || f.Match(c.Change.Old))
+}
+
+// changeOf describes a change. It returns nil for a change by a component of Kubernetes. isByPerson is false if the
+// author is unknown. A deletion never has an author, and counts as made by a person.
+func changeOf(b *builder, c *inherit.SpecChange) (change *Change, isByPerson bool) {
+	r := b.informers[c.ID.Kind].Resource
+	change = &Change{
+		Object: verdict.Object{Resource: r.Ref(), Kind: r.Kind, Namespace: c.ID.Namespace(), Name: c.ID.Name()},
+		At:     c.Change.Time,
+	}
+	by := c.By
+	switch c.Change.Op {
+	case journal.Add:
+		change.IsCreation = true
+	case journal.Delete:
+		change.IsDeletion = true
+		return change, true
+	default:
+		if change.What = partsText(c.Parts); by == nil {
+			by, change.What = authorOf(c, b.deps.Cache)
+		}
+	}
+	switch {
+	case by == nil:
+		return change, false
+	case fieldmanager.IsController(by.Manager):
+		return nil, false
+	}
+	change.By = by.Manager
+	return change, true
 }

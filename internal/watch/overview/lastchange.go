@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/glasshouse-project/glasshouse/internal/flight"
+	"github.com/glasshouse-project/glasshouse/internal/watch/fieldmanager"
 	"github.com/glasshouse-project/glasshouse/internal/watch/listwatch"
 	"github.com/glasshouse-project/glasshouse/internal/watch/resource"
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
@@ -76,14 +77,14 @@ func (b *builder) addLastChanges(ctx context.Context) {
 			p.LastChange = forFinding(p, b.deps.LastChange(ctx, p.Object))
 		}
 		if p.LastChange == nil {
-			p.LastChange = b.lastChangeOfCause(ctx, p)
+			p.LastChange = lastChangeOfCause(ctx, b, p)
 		}
 	}
 }
 
 // lastChangeOfCause reads the last change of the object that explains a finding. It returns nil if this change is from
 // after the start of the problem.
-func (b *builder) lastChangeOfCause(ctx context.Context, p *Finding) *Change {
+func lastChangeOfCause(ctx context.Context, b *builder, p *Finding) *Change {
 	c := p.Cause
 	if c == nil || c.Missing || c.Kind == "Pod" || c.Object == p.Object || !b.seesObject(&c.Object) {
 		return nil
@@ -125,7 +126,7 @@ func (l *LastChanges) Of(ctx context.Context, o verdict.Object) *Change {
 		if err != nil {
 			return nil
 		}
-		by, created, err := l.client.SpecAuthor(ctx, r.GVR(), o.Namespace, o.Name, isController)
+		by, created, err := l.client.SpecAuthor(ctx, r.GVR(), o.Namespace, o.Name, fieldmanager.IsController)
 		if err != nil || by == nil {
 			return nil // Ignore the error: the finding is then shown without a last change.
 		}

@@ -42,15 +42,17 @@ type Member struct {
 	Chain []verdict.Object `json:"chain,omitempty"`
 }
 
-// Change is the last change of a specification, and its author.
+// Change is a change of an object's specification, and its author.
 type Change struct {
 	verdict.Object
 
 	At   time.Time `json:"at"`
 	By   string    `json:"by"`             // The field manager, such as "kubectl-set".
 	What string    `json:"what,omitempty"` // The changed fields, such as "spec.template.spec.containers[app].image".
-	// IsCreation reports that the object has not changed since its creation.
+	// IsCreation reports that the change is the creation of the object.
 	IsCreation bool `json:"created,omitempty"`
+	// IsDeletion reports that the object was deleted. The author is then unknown.
+	IsDeletion bool `json:"deleted,omitempty"`
 	// IsLater reports that the last change of a finding was made after its problem began.
 	IsLater bool `json:"afterStart,omitempty"`
 }

@@ -64,6 +64,9 @@ func findingOf(f *overview.Finding, link linker, now time.Time) templates.Findin
 		out.Change = &templates.SpecChange{
 			Text: changeText(c, &f.Object), What: c.What, Href: link(&c.Object, "changes"), Age: ageCell(c.At, " ago", now),
 		}
+		if c.IsDeletion {
+			out.Change.Href = ""
+		}
 	}
 	if f.Count > 1 {
 		for i := range f.Objects {
@@ -157,15 +160,18 @@ func crashedPod(f *overview.Finding) (pod *verdict.Object, container string) {
 	return pod, container
 }
 
-func changeText(c *overview.Change, of *verdict.Object) string {
-	object, created, author := "", "created", cmp.Or(c.By, "an unknown author")
+func changeText(c *overview.Change, of *verdict.Object) (text string) {
+	subject, ofSubject, author := "", "", " by "+cmp.Or(c.By, "an unknown author")
 	if !isSame(&c.Object, of) {
-		object = " of " + c.Kind + " " + c.Name
-		created = c.Kind + " " + c.Name + " created"
+		subject, ofSubject = c.Kind+" "+c.Name+" ", " of "+c.Kind+" "+c.Name
 	}
-	text := fieldText(c.What) + object + " changed by " + author
-	if c.IsCreation {
-		text = created + " by " + author
+	switch {
+	case c.IsCreation:
+		text = subject + "created" + author
+	case c.IsDeletion:
+		text = subject + "deleted"
+	default:
+		text = fieldText(c.What) + ofSubject + " changed" + author
 	}
 	if c.IsLater {
 		text += " (after the problem began)"

@@ -73,6 +73,9 @@ void test("changed fields have short names", () => {
   const created = { ...change, what: "", isCreation: true };
   assert.equal(changeText(created, null), "created by kubectl-scale");
   assert.equal(changeText(created, problem("price-feed")), "Deployment price-feed created by kubectl-scale");
+  const deleted = { ...change, by: "", what: "", isDeletion: true };
+  assert.equal(changeText(deleted, null), "deleted");
+  assert.equal(changeText(deleted, problem("price-feed")), "Deployment price-feed deleted");
 });
 
 void test("the link to the previous log selects the crashing container", () => {

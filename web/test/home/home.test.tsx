@@ -314,3 +314,37 @@ void test("the strip shows the version of the API server, and whether it respond
   assert.deepEqual(shown({ version: "", state: "live" }).slice(0, 2), ["API server Responds", "good"]);
   assert.deepEqual(shown({}).slice(0, 1), ["API server unknown"]);
 });
+
+void test("the recent changes name new and deleted objects, and have no link to deleted objects", () => {
+  const p = start();
+  const change = (name: string, by: string, members: object) => {
+    return {
+      resource: "core/v1/configmaps",
+      kind: "ConfigMap",
+      ns: "shop",
+      name,
+      at: "2026-11-27T09:00:00Z",
+      by,
+      ...members,
+    };
+  };
+  p.send({
+    type: "overview",
+    ...overview,
+    changes: [
+      change("a", "", { deleted: true }),
+      change("a", "helm", { created: true }),
+      change("a", "kubectl-edit", { what: "data" }),
+    ],
+  });
+  const shown = p.body
+    .querySelectorAll(".rails section")
+    .filter((section) => section.getAttribute("aria-labelledby") === "changes-heading")
+    .flatMap((section) => section.querySelectorAll("li"))
+    .map((li) => [li.querySelector(".of")?.textContent?.replace(/ +/g, " "), li.querySelectorAll("a").length]);
+  assert.deepEqual(shown, [
+    ["ConfigMap: deleted", 0],
+    ["ConfigMap: created by helm", 1],
+    ["ConfigMap: data by kubectl-edit", 1],
+  ]);
+});

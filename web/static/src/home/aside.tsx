@@ -15,23 +15,23 @@ export function Changes({ changes }: { changes: readonly SpecChange[] }) {
       {changes.length === 0 && (
         <p class="none">
           {sharedParts() === null
-            ? "No changes of specifications by people were observed in the last hour."
+            ? "No changes by people were observed in the last hour."
             : "The share link does not include recent changes."}
         </p>
       )}
       <ul>
         {changes.map((c) => {
           return (
-            <li key={`${keyOf(c)} ${c.at} ${c.what}`}>
+            <li key={`${keyOf(c)} ${c.at} ${c.what} ${c.isDeletion}`}>
               <p class="line">
-                <ObjectLink of={c} tab="changes" />
+                <ObjectLink of={c} exists={!c.isDeletion} tab="changes" />
                 <span class="since">
                   <Ago at={c.at} />
                 </span>
               </p>
               <p class="of" title={c.what}>
-                {`${c.kind}: ${fieldText(c.what)} by `}
-                <span class="by">{c.by === "" ? "an unknown author" : c.by}</span>
+                {`${c.kind}: ${c.isDeletion ? "deleted" : `${c.isCreation ? "created" : fieldText(c.what)} by `}`}
+                {!c.isDeletion && <span class="by">{c.by || "an unknown author"}</span>}
               </p>
             </li>
           );

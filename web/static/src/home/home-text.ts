@@ -53,9 +53,14 @@ export function fieldText(what: string): string {
  */
 export function changeText(change: SpecChange, of: ObjectRef | null): string {
   const object = of === null || sameRef(change, of) ? "" : `${change.kind} ${change.name}`;
-  const author = `by ${change.by || "an unknown author"}${change.isLater ? " (after the problem began)" : ""}`;
-  if (change.isCreation) return `${object === "" ? "" : `${object} `}created ${author}`;
-  return `${fieldText(change.what)}${object === "" ? "" : ` of ${object}`} changed ${author}`;
+  const subject = object === "" ? "" : `${object} `;
+  const author = `by ${change.by || "an unknown author"}`;
+  const text = change.isCreation
+    ? `${subject}created ${author}`
+    : change.isDeletion
+      ? `${subject}deleted`
+      : `${fieldText(change.what)}${object === "" ? "" : ` of ${object}`} changed ${author}`;
+  return change.isLater ? `${text} (after the problem began)` : text;
 }
 
 /** Returns the pod and the container whose previous log explains the problem, or null if no container has crashed. */

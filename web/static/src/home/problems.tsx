@@ -49,7 +49,7 @@ export function ObjectLink({
 }
 
 function Change({ change, of }: { change: SpecChange; of: ObjectRef | null }) {
-  const href = hrefOf(change, "changes");
+  const href = change.isDeletion ? null : hrefOf(change, "changes");
   const content = (
     <>
       {`${changeText(change, of)} `}

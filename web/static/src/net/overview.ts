@@ -22,12 +22,13 @@ export interface Member extends ObjectRef {
   readonly cause: Cause | null;
 }
 
-/** The last change of a specification, and its author. */
+/** A change of an object's specification, and its author. */
 export interface SpecChange extends ObjectRef {
   readonly at: string;
   readonly by: string; // the field manager
   readonly what: string; // the changed fields as text; can be empty
-  readonly isCreation: boolean; // whether the object has not changed since its creation
+  readonly isCreation: boolean;
+  readonly isDeletion: boolean; // the author is then unknown
   readonly isLater: boolean; // whether the last change of a finding was made after its problem began
 }
 
@@ -176,6 +177,7 @@ const change = (o: JsonObject): SpecChange => ({
   by: text(o["by"], "by"),
   what: text(o["what"], "what"),
   isCreation: o["created"] === true,
+  isDeletion: o["deleted"] === true,
   isLater: o["afterStart"] === true,
 });
 
