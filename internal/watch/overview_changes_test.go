@@ -250,7 +250,7 @@ func checkChanges(t *testing.T, name string, got []string, want ...string) {
 }
 
 // The recent changes include objects that people or tools create or delete, and edits of objects without a spec, such
-// as ConfigMaps. They do not include existing objects, objects with an owner, changes by components of Kubernetes, and
+// as ConfigMaps. They do not include existing objects, objects with an owner, changes by controllers, and
 // the deletion of the objects in a namespace that is itself deleted.
 func TestRecentChangesIncludeAllPersonalChanges(t *testing.T) {
 	const configMaps, namespaces = "core/v1/configmaps", "core/v1/namespaces"
@@ -337,7 +337,7 @@ func TestRecentChangesOfOneKindAreLimited(t *testing.T) {
 			set(configMaps, fmt.Sprint("c", n), "program", "data", "")
 		}
 		advance(2 * time.Second)
-		for n := range 60 { // Changes by components of Kubernetes do not count at all.
+		for n := range 60 { // Changes by controllers do not count at all.
 			set(configMaps, fmt.Sprint("e", n), "kube-controller-manager", "data", "")
 			set(configMaps, "c0", "kube-controller-manager", "data", "")
 			advance(2 * time.Second)

@@ -1,9 +1,19 @@
 package fieldmanager
 
-import "strings"
+import (
+	"regexp"
+	"strings"
+)
 
-// IsController reports whether a field manager is a component of Kubernetes, and not a person or a deployment tool.
+// web/static/src/activity/timeline.ts has the same patterns. Tests check both against testdata/managers.json.
+var (
+	deploymentTools = regexp.MustCompile(`^(argocd|kustomize-controller|helm-controller|flux)`)
+	controllers     = regexp.MustCompile(
+		`^(kubelet|kube-|cloud-controller-manager|kwok$)|-(controller|controller-manager|operator|scheduler|autoscaler)$`)
+)
+
+// IsController reports whether a field manager is a controller, such as a component of Kubernetes or an operator. It
+// returns false for persons, and for deployment tools, which make changes on behalf of persons.
 func IsController(manager string) bool {
-	return strings.HasPrefix(manager, "kube-") || manager == "kubelet" || manager == "cloud-controller-manager" ||
-		manager == "cluster-autoscaler" || manager == "kwok"
+	return !deploymentTools.MatchString(manager) && controllers.MatchString(strings.ToLower(manager))
 }

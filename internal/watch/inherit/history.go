@@ -65,7 +65,7 @@ func (s *specChanges) add(c SpecChange) {
 	s.changes = append(s.changes, c)
 }
 
-// recordChange keeps a change, unless a component of Kubernetes made it. The creation and the deletion of an object
+// recordChange keeps a change, unless a controller made it. The creation and the deletion of an object
 // count only if the object has no owner.
 func (r *reader) recordChange(c *event.Change) {
 	s := SpecChange{ID: graph.ID{Kind: r.resource.kind, Key: c.Key}, Change: c}
@@ -88,8 +88,8 @@ func (r *reader) recordChange(c *event.Change) {
 	}
 }
 
-// setCreator sets the author of a creation. It returns false if the author is a component of Kubernetes, or unknown: an
-// object that a list adds is possibly not new, and has no managedFields.
+// setCreator sets the author of a creation. It returns false if the author is a controller, or unknown: an object that
+// a list adds is possibly not new, and has no managedFields.
 func setCreator(s *SpecChange) bool {
 	managed := s.Change.Memo.Managed
 	if managed == nil {

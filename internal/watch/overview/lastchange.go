@@ -118,7 +118,7 @@ func NewLastChanges(
 }
 
 // Of returns the newest change of an object's specification, according to its managedFields, or nil if unknown. Changes
-// by components of Kubernetes do not count.
+// by controllers do not count.
 func (l *LastChanges) Of(ctx context.Context, o verdict.Object) *Change {
 	isFresh := func(_ *Change, readAt time.Time) bool { return time.Since(readAt) < lastChangeAge }
 	change, _ := l.cache.Get(ctx, o, isFresh, func(ctx context.Context) *Change {

@@ -62,10 +62,11 @@ export const isBurst = (group: StepGroup): boolean => group.filter((s) => !s.isM
 export const partOf = ({ pathText }: Field): Part =>
   /^status\b/.test(pathText) ? "status" : /^metadata\b/.test(pathText) ? "metadata" : "spec";
 
-// Field managers of tools that make changes on behalf of people.
+// Field managers of tools that make changes on behalf of people. internal/watch/fieldmanager/controller.go has the same
+// patterns. Tests check both against internal/watch/fieldmanager/testdata/managers.json.
 const deploymentTools = /^(argocd|kustomize-controller|helm-controller|flux)/;
 const controllers =
-  /^(kubelet|kube-|cloud-controller-manager)|-(controller|controller-manager|operator|scheduler|autoscaler)$/;
+  /^(kubelet|kube-|cloud-controller-manager|kwok$)|-(controller|controller-manager|operator|scheduler|autoscaler)$/;
 
 /** Whether a person made a change, directly or through a deployment tool, according to its field manager. */
 export const isByPeople = ({ manager, subresource }: ChangeAuthor): boolean =>
