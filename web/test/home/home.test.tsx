@@ -293,6 +293,21 @@ void test("the strip shows quotas in readable units", () => {
   assert.equal(fact?.getAttribute("title"), "ResourceQuota small: 11580m of 80 used");
 });
 
+void test("the strip shows requested amounts, also to viewers who may not read nodes", () => {
+  const p = start();
+  const shown = (allocatable: number): (string | undefined)[] => {
+    const cpu = { requested: 11.58, allocatable };
+    const memory = { requested: 27.3 * 2 ** 30, allocatable: allocatable * 2 ** 30 };
+    p.send({ type: "overview", ...overview, summary: { cpu, memory, apiServer: {} } });
+    return p.body
+      .querySelectorAll(".strip div")
+      .slice(1, 3)
+      .map((e) => e.textContent?.trim());
+  };
+  assert.deepEqual(shown(96), ["CPU requested 11.6 of 96 cores (12%)", "Memory requested 27.3 of 96 GiB (28%)"]);
+  assert.deepEqual(shown(0), ["CPU requested 11.6 cores", "Memory requested 27.3 GiB"]);
+});
+
 void test("the strip shows the version of the API server, and whether it responds", () => {
   const p = start();
   const shown = (apiServer: object): (string | null | undefined)[] => {

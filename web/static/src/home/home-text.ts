@@ -198,16 +198,20 @@ export const percent = (part: number, total: number): number => (total > 0 ? Mat
 export const shortNumber = (n: number): string =>
   n >= 100 ? formatInteger(Math.round(n)) : String(Number(n.toPrecision(n < 10 ? 2 : 3)));
 
-/** Formats two amounts of bytes, such as "41 of 96 GiB" or "27.3 GiB of 3.4 TiB". */
-export const bytesOf = (part: number, total: number): string => amountOf(bytes(part), bytes(total));
+/** Formats two amounts of bytes, such as "41 of 96 GiB" or "27.3 GiB of 3.4 TiB". If `total` is 0, it is omitted. */
+export const bytesOf = (part: number, total: number): string =>
+  total > 0 ? amountOf(bytes(part), bytes(total)) : withUnit(bytes(part));
 
 /** Formats the used part of a quota, such as "11.6 of 80 cores" or "27.3 of 160 GiB". */
 export const quotaText = ({ resource, used, hard }: Quota): string =>
   amountOf(quantityText(resource, used), quantityText(resource, hard));
 
+// Completes the unit of an amount of bytes, such as "96 Gi".
+const withUnit = (quantity: string): string => quantity.replace(/ ([KMGTPE]i)$/, " $1B");
+
 // Joins two quantities. If both have the same unit, the text contains the unit only once.
 function amountOf(part: string, total: string): string {
-  const [a, b] = [part, total].map((v) => v.replace(/ ([KMGTPE]i)$/, " $1B")) as [string, string];
+  const [a, b] = [withUnit(part), withUnit(total)];
   const unit = / \D+$/.exec(b)?.[0] ?? "";
   return `${a.endsWith(unit) ? a.slice(0, a.length - unit.length) : a} of ${b}`;
 }

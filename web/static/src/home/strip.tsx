@@ -34,6 +34,7 @@ const Meter = ({ value }: { value: number }) => (
   />
 );
 
+/** Shows what the pods request. Without permission for nodes, the allocatable amount is 0, and is omitted. */
 function Requested(props: { label: string; amount: Amount | null; text: (part: number, total: number) => string }) {
   const { label, amount, text } = props;
   if (amount === null) return null;
@@ -49,7 +50,7 @@ function Requested(props: { label: string; amount: Amount | null; text: (part: n
           : "The allocatable amount of the nodes is unknown."
       }
     >
-      {allocatable > 0 ? `${text(requested, allocatable)} (${value}%)` : "unknown"}
+      {allocatable > 0 ? `${text(requested, allocatable)} (${value}%)` : text(requested, 0)}
       {allocatable > 0 && <Meter value={value} />}
     </Fact>
   );
@@ -86,7 +87,7 @@ export function Strip({ overview, ns }: { overview: Overview; ns: readonly strin
       <Requested
         label="CPU"
         amount={cpu}
-        text={(part, total) => `${shortNumber(part)} of ${shortNumber(total)} cores`}
+        text={(part, total) => `${shortNumber(part)}${total > 0 ? ` of ${shortNumber(total)}` : ""} cores`}
       />
       <Requested label="Memory" amount={memory} text={bytesOf} />
       <Fact label="Warnings, last 5 min" href={listHref("core/v1/events", ns)}>
