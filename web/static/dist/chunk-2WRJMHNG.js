@@ -1,1 +1,0 @@
-var d=t=>/^(core|events\.k8s\.io)\/\w+\/events$/.test(t);function a(t,r,i){let[s="",n=""]=t.split("/"),o=n===""?[]:i.filter(e=>e.kind.toLowerCase()===s.toLowerCase());return o.map(e=>({label:`${e.kind} ${n}${o.length>1?` (${e.group})`:""}`,object:{ns:e.namespaced?r:"",name:n,ref:e.ref}}))}export{d as a,a as b};
