@@ -54,7 +54,7 @@ func problems(ctx context.Context, program string) ([]finding, error) {
 		Problems []finding `json:"problems"`
 		Total    int       `json:"total"`
 	}{}
-	status, err := get(ctx, program+"/api/v1/problems?limit=1000", &body)
+	status, err := get(ctx, program+"/api/v1/problems?limit=2000", &body)
 	switch {
 	case status == http.StatusNotFound:
 		return nil, errNoProblems

@@ -35,7 +35,7 @@ const (
 	// DefaultFindings is the default number of findings in an overview.
 	DefaultFindings = 200
 	// MaxFindings is the maximum number of findings in an overview.
-	MaxFindings = 1000
+	MaxFindings = 2000
 
 	maxShown = 30 // The maximum number of changes in an overview, and also of warnings.
 	recent   = time.Hour

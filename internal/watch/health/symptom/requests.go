@@ -31,16 +31,32 @@ func unanswered(o members) *Symptom {
 	return s
 }
 
-// listedWarning finds a warning of the API server about an expression in the object. Admission policies have such
-// warnings in status.typeChecking.expressionWarnings.
-func listedWarning(status members, _ []condition, _ bool) *Symptom {
-	warnings := status.child("typeChecking").children("expressionWarnings")
+// wrongExpression finds an expression of an admission policy that does not fit the type of the objects.
+//
+// For the core group, the API server checks the types with the same resource name in all groups:
+// https://pkg.go.dev/k8s.io/apiserver/pkg/admission/plugin/policy/validating. A policy for Services then has a warning
+// about the Services of Knative, to which the policy does not apply. Such a warning does not count.
+func wrongExpression(o members) *Symptom {
+	warnings := o.child("status").child("typeChecking").children("expressionWarnings")
 	for n := range warnings {
-		if text := warnings[n].text("warning"); text != "" {
-			return &Symptom{Reason: "TypeCheckFailed", Sentence: warnings[n].text("fieldRef") + ": " + text}
+		// An expression has one warning for each type, such as "apps/v1, Kind=Deployment: ERROR: ...".
+		for text := range strings.SplitSeq(warnings[n].text("warning"), "\n\n") {
+			group, _, _ := strings.Cut(text, "/")
+			if text != "" && appliesTo(o, group) {
+				return &Symptom{Reason: "TypeCheckFailed", Sentence: warnings[n].text("fieldRef") + ": " + strings.TrimSpace(text)}
+			}
 		}
 	}
 	return nil
+}
+
+// appliesTo reports whether an admission policy possibly applies to objects of an API group.
+func appliesTo(policy members, group string) bool {
+	rules := policy.child("spec").child("matchConstraints").children("resourceRules")
+	return len(rules) == 0 || slices.ContainsFunc(rules, func(rule members) bool {
+		groups, _ := rule["apiGroups"].([]any)
+		return slices.Contains(groups, any(group)) || slices.Contains(groups, any("*"))
+	})
 }
 
 // resizes are the conditions of a pod whose resources are being changed.

@@ -65,14 +65,15 @@ func first(object members, isOK bool) *Symptom {
 	blocked := blockedPart(status, isOK)
 	isOK = isOK || isGood
 	for _, find := range []func(members, []condition, bool) *Symptom{
-		badPhase, errorMember, badFalse, waiting, refused, badFlag, listedWarning, onlyMessage, retrying,
+		badPhase, errorMember, badFalse, waiting, refused, badFlag, onlyMessage, retrying,
 	} {
 		if found := find(status, conditions, isOK); found != nil {
 			return found
 		}
 	}
 	parts = partConditions(status, generation)
-	return cmp.Or(falsePart(parts, isOK), failedPart(status, isOK), blocked, unreadyPart(spec, status, generation))
+	return cmp.Or(falsePart(parts, isOK), failedPart(status, isOK), blocked, unreadyPart(spec, status, generation),
+		wrongExpression(object))
 }
 
 func createdAt(o members) time.Time {
