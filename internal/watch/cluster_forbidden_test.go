@@ -2,12 +2,15 @@ package watch_test
 
 import (
 	"net/http"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/glasshouse-project/glasshouse/internal/watch"
 	"github.com/glasshouse-project/glasshouse/internal/watch/apitest"
 	"github.com/glasshouse-project/glasshouse/internal/watch/query"
+	"github.com/glasshouse-project/glasshouse/internal/watch/stream"
 )
 
 // Some aggregated APIs respond to a list in an unknown namespace with 404 Not Found. Only this namespace is then
@@ -46,6 +49,34 @@ func TestNotFoundNamespaceAffectsNoOthers(t *testing.T) {
 		<-time.After(time.Minute)
 		b.settle()
 		b.wantLive(1)
+	})
+}
+
+// If the program may not list a resource, the API server's reason names the user of the program. Guests do not get it.
+// Invariant: I18.
+func TestForbiddenListNamesUserOfProgram(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster := serveCluster(t)
+		server.Refuse(pods, "", http.StatusForbidden, `pods is forbidden: User "ann" cannot list resource "pods"`)
+		r := subscribe(t, cluster, query.Query{}, "")
+		for range 3 { // Later reviews keep the reason.
+			if r.settle(); r.state != "forbidden" || r.reason != `User "ann" cannot list resource "pods"` {
+				t.Errorf("got state %s: %s, want forbidden with the user", r.state, r.reason)
+			}
+			advance(time.Minute)
+		}
+		guest := watch.Viewer{Program: true, Scope: &watch.Scope{Parts: []watch.Part{{Resource: pods}}}}
+		g := subscribeAs(t, cluster.For(guest), query.Query{Resource: pods}, stream.Rows, "")
+		if g.settle(); g.state != "forbidden" || strings.Contains(g.reason, "ann") {
+			t.Errorf("a guest: got state %s: %s, want forbidden without the user", g.state, g.reason)
+		}
+		if sent := len(server.Requests("/api/v1/pods")); sent != 1 {
+			t.Errorf("got %d lists in 3 minutes, want 1", sent)
+		}
+		server.Refuse(pods, "", 0, "")
+		advance(time.Minute)
+		r.settle()
+		r.wantLive(0)
 	})
 }
 

@@ -17,7 +17,7 @@ await test("permissions", { timeout: 400_000 }, async (t) => {
     await become("the status", () => status(page), "Forbidden");
     const note = page.locator("#note");
     assert.match(await note.innerText(), /Forbidden: you cannot list Pods/);
-    assert.match(await note.innerText(), /No RBAC rule allows it\./);
+    assert.match(await note.innerText(), /User "[^"]+" cannot list resource "pods"/);
     assert.match(await note.innerText(), /Select a namespace that you can read, or ask your cluster admin/);
     assert.match(await note.innerText(), /Check with: kubectl auth can-i list pods$/m);
     assert.equal((await table(page)).rows.length, 0);
@@ -26,7 +26,7 @@ await test("permissions", { timeout: 400_000 }, async (t) => {
     await become(
       "the tooltip to explain the missing permission",
       async () =>
-        /Pods \(core\/v1\/pods\): forbidden\. No RBAC rule allows it/.test(await page.getByRole("tooltip").innerText()),
+        /Pods \(core\/v1\/pods\): forbidden\. User "[^"]+" cannot list resource "pods"/.test(await page.getByRole("tooltip").innerText()),
       true,
     );
     await page.locator("#picker-filter").focus();

@@ -21,9 +21,10 @@ import (
 const (
 	// maxSpecChanges is the maximum number of changes that a specChanges keeps.
 	maxSpecChanges = 500
-	// maxTurnover is the maximum number of these changes of one kind, without updates of specifications. Otherwise, a
-	// program that creates many objects, or often writes a ConfigMap, would push out all other changes.
-	maxTurnover = 50
+	// maxTurnover is the maximum number of these changes of one kind and namespace, without updates of specifications.
+	// Otherwise, a program that creates many objects, or often writes a ConfigMap, would push out all other changes, and
+	// viewers would notice changes in namespaces that they may not read.
+	maxTurnover = 10
 )
 
 // SpecChange is an update of an object's specification, or the creation or deletion of an object.
@@ -52,7 +53,7 @@ func (s *specChanges) add(c SpecChange) {
 	defer s.mu.Unlock()
 	turnover, oldest := 0, 0
 	for n := len(s.changes) - 1; n >= 0 && c.IsTurnover(); n-- {
-		if s.changes[n].ID.Kind == c.ID.Kind && s.changes[n].IsTurnover() {
+		if id := s.changes[n].ID; id.Kind == c.ID.Kind && id.Namespace() == c.ID.Namespace() && s.changes[n].IsTurnover() {
 			turnover, oldest = turnover+1, n
 		}
 	}

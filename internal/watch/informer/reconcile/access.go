@@ -1,10 +1,12 @@
 package reconcile
 
 import (
+	"cmp"
 	"context"
 	"hash/fnv"
 	"io"
 	"maps"
+	"strings"
 	"time"
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/authz"
@@ -164,10 +166,30 @@ func (t *accessTable) review(
 	// If the API server refused the last list, try a short list before the namespace is listed and watched again.
 	if v.List && v.isListRefused {
 		// Only a refusal denies the list. After another error, the feed (the list and watch) starts, and reports the error.
-		v.List = !tryList(ctx, t.client, t.scope, namespace).IsRefused()
+		state, _ := tryList(ctx, t.client, t.scope, namespace)
+		v.List = !state.IsRefused()
 		v.isListRefused = !v.List
 	}
+	if err == nil && !v.List && namespace == "" {
+		v.Reason = cmp.Or(t.refusal(ctx, previous, isFirst), v.Reason)
+	}
 	return v
+}
+
+// refusal returns the API server's reason for refusing a list of all namespaces. In contrast to the result of an access
+// review, it names the user of this program. It returns "" if the API server does not refuse the list.
+func (t *accessTable) refusal(ctx context.Context, previous namespaceAccess, isFirst bool) string {
+	if !isFirst && !previous.List {
+		return previous.Reason
+	}
+	state, reason := tryList(ctx, t.client, t.scope, "")
+	if !state.IsRefused() {
+		return ""
+	}
+	if _, short, ok := strings.Cut(reason, " is forbidden: "); ok {
+		return short
+	}
+	return reason
 }
 
 // count updates the totals of permitted and denied namespaces in the Reviewer, which all informers share. access

@@ -169,14 +169,16 @@ func (r *Reconciler) isServedAgain(ctx context.Context) bool {
 		return false
 	}
 	r.nextAttempt = time.Now().Add(authz.ReviewEvery)
-	return tryList(ctx, r.options.Client, r.scope, "") != status.Absent
+	state, _ := tryList(ctx, r.options.Client, r.scope, "")
+	return state != status.Absent
 }
 
 // isStillListed reports whether the API server still serves a resource that has feeds. It sends a short list request.
 // If the request fails with an error other than "not found", the resource counts as served.
 func (r *Reconciler) isStillListed(ctx context.Context) bool {
 	for ns := range r.feeds.Running() {
-		return tryList(ctx, r.options.Client, r.scope, ns) != status.Absent
+		state, _ := tryList(ctx, r.options.Client, r.scope, ns)
+		return state != status.Absent
 	}
 	return false
 }

@@ -74,10 +74,13 @@ func (p *sizeProbes) drop(filter func(namespace string) bool) {
 }
 
 // tryList sends a short list request, and returns the state that a feed of the namespace would have after the response.
-func tryList(ctx context.Context, client *listwatch.Client, scope listwatch.Scope, namespace string) status.State {
+// reason is the error in the response, or "".
+func tryList(
+	ctx context.Context, client *listwatch.Client, scope listwatch.Scope, namespace string,
+) (state status.State, reason string) {
 	scope.Namespace = namespace
 	if _, _, err := client.Estimate(ctx, scope); err != nil {
-		return status.StateOf(err, false)
+		return status.StateOf(err, false), status.ReasonOf(err)
 	}
-	return status.Live
+	return status.Live, ""
 }
