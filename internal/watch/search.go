@@ -90,8 +90,8 @@ func (a *Access) Search(
 		case t.Informer != nil:
 			a.checker.Record(r, t.Filter, authz.VerbWatch)
 			now := t.Informer.VisibleState(t.Filter)
-			searched.Status, searched.Count = &now.Status, objectCount(t.Informer)
-			if t.Filter.Columns = now.Columns; searched.Count != nil {
+			searched.Status = &now.Status
+			if t.Filter.Columns = now.Columns; isCounted(t.Informer) {
 				count := best.Scan(index, t.Informer, t.Filter, now.Status.Namespaces, words)
 				searched.Count = &count
 			}

@@ -29,10 +29,19 @@ func (a *Access) Resource(ctx context.Context, ref string) (*resource.Resource, 
 }
 
 // VisibleResources are the resources that a viewer may discover, as the resource picker lists them.
-type VisibleResources struct{ access *Access }
+type VisibleResources struct {
+	access     *Access
+	namespaces []string
+}
 
 // Resources returns the resources that the viewer may discover.
-func (a *Access) Resources() VisibleResources { return VisibleResources{a} }
+func (a *Access) Resources() VisibleResources { return VisibleResources{access: a} }
+
+// In limits the numbers of objects of namespaced resources to some namespaces; no namespaces mean all.
+func (v VisibleResources) In(namespaces []string) VisibleResources {
+	v.namespaces = slices.Compact(slices.Sorted(slices.Values(namespaces)))
+	return v
+}
 
 // List returns the resources that the viewer may discover, sorted by ref, and the API groups that discovery could not
 // read. If the last discovery is too old, List waits for a new one, but at most the duration wait.
@@ -74,7 +83,10 @@ func (v VisibleResources) addStatuses(ctx context.Context, statuses []ResourceSt
 	for n, all := range v.access.checker.CanSeeAll(ctx, resources) {
 		if all {
 			now := informers[n].CurrentState(nil)
-			watched[n].Status, watched[n].Count = &now.Status, objectCount(informers[n])
+			watched[n].Status = &now.Status
+			if found := v.numbers(ctx, informers[n]); found != nil {
+				watched[n].Count = &found.Objects
+			}
 		}
 	}
 }
@@ -96,13 +108,19 @@ func (v VisibleResources) addForbidden(ctx context.Context, statuses []ResourceS
 	}
 }
 
-func objectCount(i *shared.Informer) *int {
+// isCounted reports whether the number of objects is known.
+func isCounted(i *shared.Informer) bool {
 	now := i.CurrentState(nil)
-	if !now.Synced || now.Status.State.IsRefused() {
+	return now.Synced && !now.Status.State.IsRefused()
+}
+
+// numbers returns the numbers of objects, or nil if they are unknown.
+func (v VisibleResources) numbers(ctx context.Context, i *shared.Informer) *shared.Numbers {
+	if !isCounted(i) {
 		return nil
 	}
-	count := i.Len()
-	return &count
+	found := i.Numbers(ctx, v.namespaces)
+	return &found
 }
 
 // SharesKind reports whether another API group that the viewer sees has a resource of the same kind, such as Event.
@@ -129,14 +147,14 @@ func (v VisibleResources) Counts(ctx context.Context) (counts map[string]int, pr
 	})
 	counts, problems = make(map[string]int), make(map[string]verdict.Counts)
 	for n, all := range v.access.checker.CanSeeAll(ctx, resourcesOf(informers)) {
-		count := objectCount(informers[n])
-		if count == nil || !all {
+		found := v.numbers(ctx, informers[n])
+		if found == nil || !all {
 			continue
 		}
 		ref := informers[n].Resource().Ref()
-		counts[ref] = *count
-		if found := informers[n].Problems(ctx); found != (verdict.Counts{}) {
-			problems[ref] = found
+		counts[ref] = found.Objects
+		if found.Problems != (verdict.Counts{}) {
+			problems[ref] = found.Problems
 		}
 	}
 	return counts, problems

@@ -48,6 +48,12 @@ func TestCountsIncludeProblems(t *testing.T) {
 		set("p4", verdict.Failed)
 		set("p4", verdict.OK)
 		want(4, map[string]verdict.Counts{pods: {Degraded: 2}})
+		known := cluster.For(watch.Viewer{Program: true}).Resources()
+		for ns, want := range map[string]verdict.Counts{"a": {Degraded: 2}, "b": {}} {
+			if _, got := known.In([]string{ns}).Counts(t.Context()); got[pods] != want {
+				t.Errorf("namespace %s: got the problems %v, want %v", ns, got[pods], want)
+			}
+		}
 		server.ChangeWhileDown(pods, func() {
 			server.Delete(pods, "a", "p2")
 			server.Delete(pods, "a", "p3")

@@ -236,8 +236,8 @@ func TestInvalidMessagesAreAnsweredWithErrors(t *testing.T) {
 			"Unknown namespace", "nowhere",
 		},
 		{
-			"view resources with a namespace", `{"op":"subscribe","id":1,"view":"resources","ns":["a"]}`, 1,
-			"Invalid resources subscription", "only id is allowed",
+			"view resources with labels", `{"op":"subscribe","id":1,"view":"resources","labels":"a=b"}`, 1,
+			"Invalid resources subscription", "only id and ns are allowed",
 		},
 		{
 			"view resources with a resource", `{"op":"subscribe","id":1,` + pods + `,"view":"resources"}`, 1,

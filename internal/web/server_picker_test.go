@@ -158,6 +158,27 @@ func TestCountsAreSentAtMostOncePerSecond(t *testing.T) {
 	})
 }
 
+// A subscription to the view resources can select the namespaces whose objects count.
+func TestCountsOfSelectedNamespaces(t *testing.T) {
+	inBubble(t, func(b *bubble) {
+		b.api.Set(podsRef, apitest.Item{Namespace: "b", Name: "p", Cells: `["p","Running"]`})
+		c := b.open()
+		c.Send(`{"op":"subscribe","id":1,"resource":"core/v1/pods"}`)
+		c.Until(1, "snapshot")
+		for id, namespaces := range []string{`[]`, `["a"]`, `["b"]`, `["b","a","b"]`, `["c"]`} {
+			c.Send(fmt.Sprintf(`{"op":"subscribe","id":%d,"view":"resources","ns":%s}`, id+2, namespaces))
+			want := []int{4, 3, 1, 4, 0}[id]
+			if got := c.Until(id+2, "counts").ResourceCounts["core/v1/pods"]; got != want {
+				b.t.Errorf("namespaces %s: got %d pods, want %d", namespaces, got, want)
+			}
+		}
+		b.api.Set(podsRef, apitest.Item{Namespace: "b", Name: "q", Cells: `["q","Running"]`})
+		if got := c.Until(4, "counts").ResourceCounts["core/v1/pods"]; got != 2 {
+			b.t.Errorf("after a change: got %d pods, want 2", got)
+		}
+	})
+}
+
 // Viewers receive no object count of a resource that they are not allowed to see.
 //
 // Invariant: I33.

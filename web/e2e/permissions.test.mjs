@@ -26,7 +26,9 @@ await test("permissions", { timeout: 400_000 }, async (t) => {
     await become(
       "the tooltip to explain the missing permission",
       async () =>
-        /Pods \(core\/v1\/pods\): forbidden\. User "[^"]+" cannot list resource "pods"/.test(await page.getByRole("tooltip").innerText()),
+        /Pods \(core\/v1\/pods\): forbidden\. User "[^"]+" cannot list resource "pods"/.test(
+          await page.getByRole("tooltip").innerText(),
+        ),
       true,
     );
     await page.locator("#picker-filter").focus();

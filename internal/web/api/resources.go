@@ -8,12 +8,15 @@ import (
 	"net/http"
 
 	"github.com/glasshouse-project/glasshouse/internal/web/picker"
+	"github.com/glasshouse-project/glasshouse/internal/web/request"
 	"github.com/glasshouse-project/glasshouse/internal/web/response"
 )
 
-// Resources responds with all resources found by API discovery, in the order of the page's resource picker.
+// Resources responds with all resources found by API discovery, in the order of the page's resource picker. The
+// parameter ns limits the numbers of objects to these namespaces.
 func (d *Data) Resources(w http.ResponseWriter, r *http.Request) error {
-	doc, err := d.Picker.Read(r.Context(), d.Reader.Access(r), picker.DiscoveryWait)
+	doc, err := d.Picker.Read(r.Context(),
+		d.Reader.Access(r).Resources().In(request.NamespacesOf(r.URL.Query())), picker.DiscoveryWait)
 	if err != nil {
 		return err
 	}

@@ -95,7 +95,7 @@ func (o *operation) logOptions() (options watch.LogOptions, err error) {
 }
 
 func (o *operation) hasSelection() bool {
-	return len(o.Namespaces) > 0 || o.Every != 0 || o.Watched || o.Resource+o.Labels+o.Fields+o.Name+o.Cursor != ""
+	return o.Every != 0 || o.Watched || o.Resource+o.Labels+o.Fields+o.Name+o.Cursor != ""
 }
 
 func (s *session) waitForRate(ctx context.Context) error {

@@ -17,13 +17,18 @@ const viewResources = "resources"
 // once.
 const coalesceDelay = 100 * time.Millisecond
 
-// followResources sends the list of resources and their object counts, and all later changes.
-func (s *session) followResources(ctx context.Context, id int) error {
-	follower := s.access.Resources().Follow() //nolint:contextcheck // An informer outlives the session that starts it.
+// followResources sends the list of resources and their object counts, and all later changes. The counts are those of
+// some namespaces; no namespaces mean all.
+func (s *session) followResources(ctx context.Context, id int, namespaces []string) error {
+	known := s.access.Resources().In(namespaces)
+	follower := known.Follow() //nolint:contextcheck // An informer outlives the session that starts it.
 	defer follower.Close()
 	//nolint:contextcheck // The feed outlives this session.
-	feed, leave := s.sockets.feeds.Join(s.cluster, s.identity.Viewer)
+	feed, leave := s.sockets.feeds.Join(s.cluster, s.identity.Viewer, nil)
 	defer leave()
+	//nolint:contextcheck // The feed outlives this session.
+	counting, leaveCounts := s.sockets.feeds.Join(s.cluster, s.identity.Viewer, namespaces)
+	defer leaveCounts()
 	openedAt, sentVersion, sentCounts, sentAt := time.Now(), 0, 0, time.Time{}
 	// Accept a list up to coalesceDelay old, so that sessions that start at the same time share it.
 	after := openedAt.Add(-coalesceDelay)
@@ -48,7 +53,7 @@ func (s *session) followResources(ctx context.Context, id int) error {
 		changed := !doc.StartedAt.After(openedAt)
 		if !changed {
 			if changed, err = s.followCounts(
-				ctx, id, follower, feed, &sentCounts, sentAt.Add(stream.Heartbeat),
+				ctx, id, follower, known, counting, &sentCounts, sentAt.Add(stream.Heartbeat),
 			); err != nil {
 				return nil // The subscription or the session has ended.
 			}
@@ -81,10 +86,11 @@ func alwaysValid(context.Context) bool { return true }
 // followCounts sends changed object counts. changed is true if the resource list may have changed, or false at the
 // deadline.
 func (s *session) followCounts(
-	ctx context.Context, id int, follower *watch.Follower, feed *picker.Feed, sentVersion *int, deadline time.Time,
+	ctx context.Context, id int, follower *watch.Follower, known watch.VisibleResources, feed *picker.Feed,
+	sentVersion *int, deadline time.Time,
 ) (changed bool, err error) {
 	for !changed && time.Now().Before(deadline) {
-		version, text, countsChanged := feed.Counts.Latest(ctx, s.access.Resources().Counts)
+		version, text, countsChanged := feed.Counts.Latest(ctx, known.Counts)
 		if version != *sentVersion {
 			if err := s.conn.sendChunked(ctx, text, id, true, alwaysValid); err != nil {
 				return false, err
@@ -101,7 +107,7 @@ func (s *session) followCounts(
 // resourcesMessage returns the message with the resource list. Object counts change often, so they are sent in
 // their own message.
 func (s *session) resourcesMessage(ctx context.Context) ([]byte, error) {
-	doc, err := s.sockets.deps.Picker.Read(ctx, s.access, picker.DiscoveryWait)
+	doc, err := s.sockets.deps.Picker.Read(ctx, s.access.Resources(), picker.DiscoveryWait)
 	if err != nil {
 		return nil, err
 	}

@@ -77,9 +77,9 @@ func (s *session) follow(ctx context.Context, o *operation, window *query.Window
 	switch {
 	case o.View == viewResources && o.hasSelection():
 		return request.BadRequest("Invalid resources subscription",
-			"The view resources covers all resources, so besides op and view, only id is allowed.")
+			"The view resources covers all resources, so besides op and view, only id and ns are allowed.")
 	case o.View == viewResources:
-		return s.followResources(ctx, o.ID)
+		return s.followResources(ctx, o.ID, o.Namespaces)
 	case o.View == viewLog:
 		return s.followLog(ctx, o)
 	case o.View == viewOverview && o.Resource+o.Labels+o.Fields+o.Name+o.Cursor != "":

@@ -112,7 +112,8 @@ func (s *Site) home(w http.ResponseWriter, r *http.Request, namespaces []string,
 	}
 	formatHome(&page, document, linkerFor(r), time.Now())
 	title := page.Name
-	page.Layout = s.layout(r, "", "") // No title yet: it is set below. The template adds the cluster's name to it.
+	// No title yet: it is set below. The template adds the cluster's name to it.
+	page.Layout = s.layout(r, "", "", namespaces...)
 	if page.Failed > 0 {
 		title = fmt.Sprintf("(%d) %s", page.Failed, title)
 	}

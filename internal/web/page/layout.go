@@ -48,7 +48,9 @@ func pluralOf(access *watch.Access, r *resource.Resource) string {
 	return plural
 }
 
-func (s *Site) layout(r *http.Request, title, selected string) templates.Layout {
+// layout returns the frame of a page. selected is the ref of the resource that the page shows, or "". The resource
+// picker counts the objects in the namespaces; no namespaces mean all.
+func (s *Site) layout(r *http.Request, title, selected string, namespaces ...string) templates.Layout {
 	layout := templates.Layout{
 		Title: title, Version: s.Version, Cluster: request.ClusterOf(r).Name, ID: request.ClusterOf(r).ID,
 		Preferences: preferencesOf(r),
@@ -76,7 +78,7 @@ func (s *Site) layout(r *http.Request, title, selected string) templates.Layout 
 		}
 	}
 	layout.Assets.Icon = s.Assets.URL(templates.ClusterIcon(layout.Cluster))
-	known := s.Reader.Access(r).Resources()
+	known := s.Reader.Access(r).Resources().In(namespaces)
 	resources, groupErrors, err := known.List(r.Context(), 0)
 	if err != nil {
 		return layout

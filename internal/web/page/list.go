@@ -81,7 +81,7 @@ func (s *Site) List(w http.ResponseWriter, r *http.Request) error {
 			Text: strings.TrimPrefix(ns+"/"+name, "/"), Href: request.ObjectPath(cmp.Or(ref, page.Ref), ns, name),
 		}
 	}
-	page.Layout = s.layout(r, title, resource.Ref())
+	page.Layout = s.layout(r, title, resource.Ref(), query.Namespaces...)
 	views := []string{"pages"}
 	if page.OpenObject.Text != "" {
 		views = append(views, "panel")

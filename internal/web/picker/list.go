@@ -64,8 +64,8 @@ func NewList(build string) *List {
 
 // Read returns all resources found by API discovery, in picker order. If discovery is due, Read waits for its result,
 // but no longer than the duration wait.
-func (l *List) Read(ctx context.Context, access *watch.Access, wait time.Duration) (*ListDocument, error) {
-	resources, groupErrors, err := access.Resources().List(ctx, wait)
+func (l *List) Read(ctx context.Context, known watch.VisibleResources, wait time.Duration) (*ListDocument, error) {
+	resources, groupErrors, err := known.List(ctx, wait)
 	if err != nil {
 		return nil, err
 	}

@@ -20,12 +20,12 @@ type Informer struct {
 	Batches  Batches
 	listings listings
 	digests  *flight.Cache[query.FilterID, *Digest]
-	problems problems
+	numbers  numbers
 }
 
 // Extend adds the shared results of readers to an informer. The function Of then returns the extended informer.
 func Extend(i *informer.Informer) {
-	i.Extension = &Informer{Informer: i, digests: newDigests(), problems: newProblems()}
+	i.Extension = &Informer{Informer: i, digests: newDigests(), numbers: newNumbers()}
 }
 
 // Of returns the Informer that extends i. It returns nil if i is nil, or if Extend was not called for i.

@@ -64,6 +64,7 @@ class HomePage implements Handler {
     this.state = new ViewState(services.now);
     this.view = parseHome(location.pathname, location.search);
     const { ns } = this.view;
+    services.picker.setNamespaces(ns);
     this.subscription = services.live.subscribe({ resource: "", view: "overview", ns }, this);
     const q = input("q");
     q?.addEventListener("input", () => this.setFilter(q.value));

@@ -363,7 +363,7 @@ export class ListPage implements FeedListener {
 
   private fillForm(): void {
     fillForm(this.view, this.kind);
-    this.picker.setScoped(this.view.ns.length > 0);
+    this.picker.setNamespaces(this.view.ns);
   }
 
   private openPanel(): void {

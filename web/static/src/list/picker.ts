@@ -23,7 +23,9 @@ export class Picker implements KindListener {
   private empty: ReadonlySet<string> | null = null;
   private readonly feed: KindFeed;
   private selected = "";
-  private isScoped = false;
+  private ns: readonly string[] = [];
+  // Whether the counts are those of namespaces that are not selected any more.
+  private isOutdated = false;
   /** Called when the server has started or stopped watching resources. */
   onWatched: () => void = () => {};
   // The number of rows in the open list, or null if unknown. It is often more recent than the number in `counts`.
@@ -132,14 +134,15 @@ export class Picker implements KindListener {
   }
 
   /**
-   * Sets whether the open list is limited to selected namespaces. If it is, no other namespaced resource shows a count,
-   * because the server counts objects in all namespaces. The open list still shows its number of rows.
+   * Sets the namespaces whose objects the resource picker counts; empty for all. Until the server has sent these
+   * counts, namespaced resources show none, except the number of rows of the open list.
    */
-  setScoped(isScoped: boolean): void {
-    if (isScoped === this.isScoped) return;
-    this.isScoped = isScoped;
+  setNamespaces(ns: readonly string[]): void {
+    if (ns.join() === this.ns.join()) return;
+    this.ns = ns;
+    this.isOutdated = this.counts !== null;
+    this.feed.setNamespaces(ns);
     this.drawCounts();
-    this.draw();
   }
 
   private mark(): void {
@@ -209,6 +212,7 @@ export class Picker implements KindListener {
   kindsCounted(counts: ReadonlyMap<string, number>, problems: ReadonlyMap<string, ProblemCounts> | null): void {
     const same = this.counts?.size === counts.size && [...counts.keys()].every((ref) => this.counts?.has(ref));
     this.counts = counts;
+    this.isOutdated = false;
     this.problemCounts = problems ?? this.problemCounts;
     const { empty } = this;
     this.empty = new Set([...(empty ?? counts.keys())].filter((ref) => counts.get(ref) === 0));
@@ -221,27 +225,23 @@ export class Picker implements KindListener {
     for (const a of this.links()) {
       const linkRef = a.dataset["ref"] ?? "";
       if (ref !== undefined && linkRef !== ref) continue;
-      const isWider = this.isWider(a);
+      const isOutdated = this.isOutdated && a.dataset["namespaced"] !== undefined;
       const count =
-        (linkRef === this.selected ? this.selectedCount : null) ?? (isWider ? null : this.counts?.get(linkRef)) ?? null;
-      // Until the server sends counts, keep the count in the server-rendered HTML, unless that count includes
-      // unselected namespaces.
-      if (count !== null || this.counts !== null || isWider)
+        (linkRef === this.selected ? this.selectedCount : null) ??
+        (isOutdated ? null : this.counts?.get(linkRef)) ??
+        null;
+      // Until the server sends counts, keep the count in the server-rendered HTML.
+      if (count !== null || this.counts !== null)
         setText(a.lastElementChild as Element, count === null ? "" : formatInteger(count));
-      if (this.counts !== null) drawProblemCounts(a, isWider ? undefined : this.problemCounts.get(linkRef));
+      if (this.counts !== null) drawProblemCounts(a, isOutdated ? undefined : this.problemCounts.get(linkRef));
     }
     for (const group of this.groups.children) {
       const failed = [...group.querySelectorAll("a")].reduce(
-        (sum, a) => sum + ((!this.isWider(a) && this.problemCounts.get(a.dataset["ref"] ?? "")?.failed) || 0),
+        (sum, a) => sum + ((!this.isOutdated && this.problemCounts.get(a.dataset["ref"] ?? "")?.failed) || 0),
         0,
       );
       setAttr(group.firstElementChild as Element, "data-failed", failed === 0 ? null : formatInteger(failed));
     }
-  }
-
-  // Reports whether the server's count of a resource includes objects in namespaces that are not selected.
-  private isWider(a: HTMLElement): boolean {
-    return this.isScoped && a.dataset["namespaced"] !== undefined;
   }
 
   kindsListed(
@@ -352,10 +352,7 @@ export class Picker implements KindListener {
     const text = `${name} (${k.ref})${namespaceText}`;
     // Use the attribute title only if the watch is healthy. Show a problem in the tooltip of ui/tooltip.ts instead,
     // because that tooltip also appears on keyboard focus.
-    const countText = this.isWider(a)
-      ? ". While namespaces are selected, the number of objects is shown only for the open list."
-      : "";
-    a.title = isHealthy ? text + countText : "";
+    a.title = isHealthy ? text : "";
     const state = k.state === "absent" ? "not available" : k.state;
     if (isHealthy) delete a.dataset["hint"];
     else a.dataset["hint"] = `${text}: ${state}${k.reason === "" ? "" : `. ${k.reason}`}`;

@@ -2,7 +2,7 @@
 
 import { withBase } from "../net/base-path.ts";
 import { readBuild, readKinds, readProblems, type ListedKind, type ProblemCounts } from "../net/kinds.ts";
-import type { Handler, Live } from "../net/live.ts";
+import type { Handler, Live, Subscription } from "../net/live.ts";
 
 const pollInterval = 10_000;
 const maxClockJump = 2000; // ms; a larger jump of the browser's clock causes a request for the server's time
@@ -31,6 +31,10 @@ export class KindFeed implements Handler {
   private socketSendsKinds = false;
   private socketSendsCounts = false;
   private etag = "";
+  private live: Live | null = null;
+  private subscription: Subscription | null = null;
+  // The namespaces whose objects the server counts; empty for all.
+  private ns: readonly string[] = [];
   // The value of clockOffsetNow() when the server last sent its time.
   private clockOffset = 0;
 
@@ -42,7 +46,18 @@ export class KindFeed implements Handler {
   ) {}
 
   start(live: Live): void {
-    live.subscribe({ resource: "", view: "resources" }, this);
+    this.live = live;
+    this.subscription = live.subscribe({ resource: "", ns: this.ns, view: "resources" }, this);
+  }
+
+  /** Sets the namespaces whose objects the server counts; empty for all. */
+  setNamespaces(ns: readonly string[]): void {
+    this.ns = ns;
+    if (this.live === null) return;
+    this.subscription?.close();
+    this.etag = "";
+    this.restart();
+    this.start(this.live);
   }
 
   message(m: Parameters<Handler["message"]>[0]): void {
@@ -96,7 +111,9 @@ export class KindFeed implements Handler {
   }
 
   private async fetch(): Promise<void> {
-    const response = await fetch(withBase("/api/v1/resources"), {
+    const { ns } = this;
+    const query = ns.length === 0 ? "" : `?ns=${encodeURIComponent(ns.join(","))}`;
+    const response = await fetch(withBase(`/api/v1/resources${query}`), {
       cache: "no-store",
       headers: { accept: "application/json", ...(this.etag === "" ? {} : { "if-none-match": this.etag }) },
       signal: AbortSignal.timeout(pollInterval),
@@ -106,6 +123,7 @@ export class KindFeed implements Handler {
     if (response.status === 401) return this.onLoggedOut();
     if (response.status !== 200) return;
     const body: unknown = await response.json();
+    if (ns !== this.ns) return; // The response has the counts of other namespaces.
     this.etag = response.headers.get("etag") ?? "";
     this.applyResponse(body);
   }
