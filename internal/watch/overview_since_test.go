@@ -107,7 +107,8 @@ func TestProblemBeginsWhenItIsObserved(t *testing.T) {
 			})
 			advance(time.Minute)
 			doc := overviewFor(t, cluster, sue, watch.OverviewQuery{})
-			if len(doc.Problems) > 0 || doc.Counts["progressing"] != 1 {
+			if len(doc.Problems) > 0 || doc.Counts["progressing"] != 1 || len(doc.Progressing) != 1 ||
+				doc.Progressing[0].Count != 1 || doc.Progressing[0].Resource != doc.Watched[0].Resource {
 				t.Fatalf("while the container starts: got %q, %v", lines(doc), doc.Counts)
 			}
 			setServedPod(server, false, broken)

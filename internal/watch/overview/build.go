@@ -104,7 +104,7 @@ func newBuilder(
 		filters: make(map[graph.Kind]*query.Filter), informers: make(map[graph.Kind]*inherit.Watched),
 		kinds: make(map[string]graph.Kind),
 		result: &Overview{
-			Problems: []Finding{}, Counts: map[string]int{}, Changes: []Change{},
+			Problems: []Finding{}, Counts: map[string]int{}, Progressing: []Progressing{}, Changes: []Change{},
 			Warnings: []Warning{}, Watched: []Watched{}, Unexamined: []string{},
 		},
 	}
@@ -253,7 +253,7 @@ func (b *builder) sees(n *neighbor.Neighbor) bool {
 }
 
 func (b *builder) items() (items []item) {
-	engine := b.deps.Engine
+	engine, progressing := b.deps.Engine, make(map[graph.Kind]int)
 	for _, n := range engine.Problems() {
 		isEvent := n.ID.Kind.Kind == "Event" && resource.IsBuiltIn(n.ID.Group)
 		if isEvent || !b.isSelected(n.ID) || !b.sees(&n) {
@@ -262,6 +262,7 @@ func (b *builder) items() (items []item) {
 		packed := n.Object.Verdict()
 		b.result.Counts[packed.Severity().String()]++
 		if !packed.Severity().IsProblem() {
+			progressing[n.ID.Kind]++
 			continue
 		}
 		if b.isGuest() && !resource.IsBuiltIn(n.ID.Group) {
@@ -286,6 +287,12 @@ func (b *builder) items() (items []item) {
 		}
 		items = append(items, item)
 	}
+	for kind, count := range progressing {
+		b.result.Progressing = append(b.result.Progressing, Progressing{b.informers[kind].Resource.Ref(), kind.Kind, count})
+	}
+	slices.SortFunc(b.result.Progressing, func(x, y Progressing) int {
+		return cmp.Or(cmp.Compare(y.Count, x.Count), cmp.Compare(x.Resource, y.Resource))
+	})
 	return items
 }
 

@@ -117,11 +117,20 @@ type Watched struct {
 	Bytes   int64 `json:"bytes"`
 }
 
+// Progressing is the number of progressing objects of one resource.
+type Progressing struct {
+	Resource string `json:"resource"`
+	Kind     string `json:"kind"`
+	Count    int    `json:"count"`
+}
+
 // Overview is what the home page shows.
 type Overview struct {
 	Problems []Finding      `json:"problems"` // The worst first.
 	Total    int            `json:"total"`    // The number of all findings, including those beyond the limit.
 	Counts   map[string]int `json:"counts"`   // The number of objects by severity: failed, degraded, progressing.
+	// Progressing has the number of progressing objects of each resource, the largest number first.
+	Progressing []Progressing `json:"progressing"`
 	Summary  Summary        `json:"summary"`
 	Changes  []Change       `json:"changes"`  // The newest changes of specifications by people.
 	Warnings []Warning      `json:"warnings"` // The most recent first.

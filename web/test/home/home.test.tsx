@@ -293,6 +293,25 @@ void test("the strip shows quotas in readable units", () => {
   assert.equal(fact?.getAttribute("title"), "ResourceQuota small: 11580m of 80 used");
 });
 
+void test("the page shows the numbers of objects in progress, with links to them", () => {
+  const p = start();
+  const progressing = [
+    { resource: "core/v1/pods", kind: "Pod", count: 12 },
+    { resource: "apps/v1/deployments", kind: "Deployment", count: 1 },
+  ];
+  p.send({ type: "overview", ...overview, progressing });
+  const links = p.body.querySelector(".progressing")?.querySelectorAll("a") ?? [];
+  assert.deepEqual(
+    links.map((a) => [a.textContent?.trim(), a.getAttribute("href")]),
+    [
+      ["12 Pods", "/r/core/v1/pods?q=is%3Aprogressing"],
+      ["1 Deployment", "/r/apps/v1/deployments?q=is%3Aprogressing"],
+    ],
+  );
+  p.send({ type: "overview", ...overview, progressing: [] });
+  assert.equal(p.body.querySelector(".progressing"), null);
+});
+
 void test("the strip shows requested amounts, also to viewers who may not read nodes", () => {
   const p = start();
   const shown = (allocatable: number): (string | undefined)[] => {

@@ -130,7 +130,7 @@ interface Empty {
 }
 
 /** The plural of a watched resource, such as "Pods". */
-export const pluralOfWatched = ({ kind, resource: ref }: Watched): string =>
+export const pluralOfWatched = ({ kind, resource: ref }: Pick<Watched, "kind" | "resource">): string =>
   pluralOfKind({ kind, resource: ref.split("/")[2] ?? "" });
 
 /**

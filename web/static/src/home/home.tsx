@@ -24,7 +24,7 @@ import { Changes, Warnings, WatchedResources } from "./aside.tsx";
 import { homeCommands } from "./home-commands.ts";
 import { countOf, emptyText, matchesFilter, overallState, plural, progressText, readProgress } from "./home-text.ts";
 import { Marks } from "./marks.ts";
-import { Problems } from "./problems.tsx";
+import { InProgress, Problems } from "./problems.tsx";
 import { Strip } from "./strip.tsx";
 
 export function startHome(section: HTMLElement, services: PageServices): PageController {
@@ -288,6 +288,7 @@ function Content({ overview: o, view, shown, cluster, changedAt }: ContentProps)
               <p>{empty.detail}</p>
             </div>
           )}
+          <InProgress overview={o} ns={view.ns} />
         </section>
         <div class="rails">
           <Changes changes={o.changes} />

@@ -1,11 +1,30 @@
-// The problems of the home page, the worst first. web/templates/home.templ renders the same elements.
+// The problems of the home page, the worst first. web/templates/home.templ renders the same elements, except the
+// objects in progress.
 
 import { formatInteger } from "../text/format.ts";
 import { formatAges } from "../text/age.ts";
-import type { Finding, Member, ObjectRef, SpecChange } from "../net/overview.ts";
+import type { Finding, Member, ObjectRef, Overview, SpecChange } from "../net/overview.ts";
 import { Age, memo, useHighlight } from "../ui/view.tsx";
-import { changeText, crashedPod, nameOf, otherCause, otherOwner, sentenceOf } from "./home-text.ts";
-import { hrefOf } from "./links.ts";
+import { changeText, crashedPod, nameOf, otherCause, otherOwner, pluralOfWatched, sentenceOf } from "./home-text.ts";
+import { hrefOf, listHref } from "./links.ts";
+
+/** Shows how many objects of each resource are progressing, for example during a rollout. */
+export const InProgress = ({ overview, ns }: { overview: Overview; ns: readonly string[] }) =>
+  overview.progressing.length === 0 ? null : (
+    <p class="progressing">
+      {"In progress: "}
+      {overview.progressing.map((p, n) => {
+        const text = `${formatInteger(p.count)} ${p.count === 1 ? p.kind : pluralOfWatched(p)}`;
+        const href = listHref(p.resource, ns, "is:progressing");
+        return (
+          <>
+            {n > 0 && ", "}
+            {href === null ? text : <a href={href}>{text}</a>}
+          </>
+        );
+      })}
+    </p>
+  );
 
 export const keyOf = (o: ObjectRef): string => `${o.resource}/${nameOf(o)}`;
 

@@ -91,10 +91,17 @@ export interface Watched {
   readonly bytes: number;
 }
 
+export interface Progressing {
+  readonly resource: string;
+  readonly kind: string;
+  readonly count: number;
+}
+
 export interface Overview {
   readonly problems: readonly Finding[]; // the worst first
   readonly total: number; // number of findings, including those that are not in `problems`
   readonly counts: ReadonlyMap<string, number>; // the number of objects by severity
+  readonly progressing: readonly Progressing[]; // the numbers of progressing objects by resource, the largest first
   readonly summary: Summary;
   readonly changes: readonly SpecChange[];
   readonly warnings: readonly Warning[];
@@ -117,6 +124,7 @@ export function readOverview(m: JsonObject): Overview | string {
       problems: list(m["problems"], "problems", finding),
       total: count(m["total"], "total"),
       counts: countMap(m["counts"], "counts"),
+      progressing: list(m["progressing"], "progressing", progressing),
       summary: {
         nodes: optional(summary["nodes"], "nodes", (nodes) => ({
           ready: count(nodes["ready"], "ready"),
@@ -211,6 +219,12 @@ function apiServer(v: unknown): Summary["apiServer"] {
     latency: number(server["latencyMs"], "latencyMs"),
   };
 }
+
+const progressing = (m: JsonObject): Progressing => ({
+  resource: text(m["resource"], "resource"),
+  kind: text(m["kind"], "kind"),
+  count: count(m["count"], "count"),
+});
 
 function watched(o: JsonObject): Watched {
   const state = states.find((s) => s === o["state"]);
