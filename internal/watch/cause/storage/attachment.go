@@ -1,6 +1,8 @@
 package storage
 
 import (
+	"strings"
+
 	corev1 "k8s.io/api/core/v1"
 	storage "k8s.io/api/storage/v1"
 
@@ -18,7 +20,8 @@ func Attachment(s *subject.Subject) *verdict.Verdict {
 	return subject.StoppedController(s, "attacher", neighbor.Decode[storage.VolumeAttachment](s.Object).Spec.Attacher)
 }
 
-// unattached explains a pod that waits for a volume by the attachment of the volume to the pod's node.
+// unattached explains a pod that waits for a volume by the attachment of the volume to the pod's node. It ignores an
+// attachment whose own error is also in the event, because more viewers may read events.
 func unattached(s *subject.Subject, p *corev1.Pod, last *corev1.Event) *verdict.Verdict {
 	found := volumePattern.FindStringSubmatch(last.Message)
 	if found == nil || last.Reason != "FailedAttachVolume" {
@@ -27,12 +30,18 @@ func unattached(s *subject.Subject, p *corev1.Pod, last *corev1.Event) *verdict.
 	volume := graph.NewID(graph.Kind{Kind: "PersistentVolume"}, "", volumeName(s, p, found[1]))
 	kind := graph.Kind{Group: "storage.k8s.io", Kind: "VolumeAttachment"}
 	for _, n := range s.Existing(s.Users(volume, neighbor.Limit)) {
-		if n.ID.Kind != kind || neighbor.Decode[storage.VolumeAttachment](n.Object).Spec.NodeName != p.Spec.NodeName {
+		if n.ID.Kind != kind {
+			continue
+		}
+		o := neighbor.Decode[storage.VolumeAttachment](n.Object)
+		if o.Spec.NodeName != p.Spec.NodeName || o.Status.Attached {
 			continue
 		}
 		subject.Follow(s, &n)
-		if !s.HasProblem(&n) || !n.Object.Verdict().IsInherited() {
-			continue // The event contains the attachment's own error, too, and more viewers may read events.
+		e := o.Status.AttachError
+		isInEvent := !n.Object.Verdict().IsInherited() && e != nil && strings.Contains(last.Message, e.Message)
+		if !s.HasProblem(&n) || isInEvent {
+			continue
 		}
 		s.AddSource(subject.EventsRef, last.Namespace)
 		return s.Inherit(&n, verdict.Degraded, subject.Sentences(last.Message, n.String()+": "))
