@@ -1,24 +1,80 @@
 package traffic
 
 import (
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/subject"
+	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
+	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
+	"github.com/glasshouse-project/glasshouse/internal/watch/resource"
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
 // aliasProblem explains a Service of the type ExternalName that is an alias for another Service of the cluster, by the
-// failure of this Service. If the other Service has no pods on purpose, the alias has no problem either.
+// failure of this Service. If the other Service has no pods on purpose, the alias usually has no problem either.
 func aliasProblem(s *subject.Subject) *verdict.Verdict {
 	for n := range s.Used(subject.In("spec.externalName")) {
 		if n.Object == nil {
 			continue
 		}
-		isScaled := n.Object.Verdict().Unpack().Reason == "ScaledToZero"
+		of := n.Object.Verdict().Unpack()
+		isScaled := of.Reason == scaledToZero
 		if s.IsFailed(&n) {
 			return s.Inherit(&n, verdict.Failed, s.Name(&n)+": ")
 		}
-		if isScaled && !n.Object.Verdict().Severity().IsProblem() {
+		if isScaled && !of.Severity.IsProblem() {
+			if isNeeded(s, &n) {
+				subject.AddSourcesOf(s, &n)
+				return s.ExplainBy(&n, verdict.Degraded, scaledToZero, s.Name(&n)+": "+of.Sentence)
+			}
 			return s.Inherit(&n, s.Own.Severity, s.Name(&n)+": ")
 		}
 	}
 	return nil
+}
+
+// scaledToZero is the reason of a verdict on a Service that has no pods on purpose.
+const scaledToZero = "ScaledToZero"
+
+// isNeeded reports whether requests to an alias fail although only the owner of another namespace has decided that its
+// target has no pods: an Ingress or a route publishes the alias, and the namespace of the alias is in use. The target
+// belongs to a workload that neither an autoscaler nor a controller scales.
+func isNeeded(s *subject.Subject, target *neighbor.Neighbor) bool {
+	by := target.Object.Verdict().Unpack().Cause
+	if target.ID.Namespace() == s.ID.Namespace() || s.Selector(target.ID) == nil || by == nil || !isPublished(s) {
+		return false
+	}
+	workload := neighbor.IDOf(&by.Object)
+	_, owners := s.References(workload)
+	users, isComplete := subject.UsersOf(s, workload, neighbor.Limit)
+	canScale := func(id graph.ID) bool { return id.Kind.Kind != "Event" } // Any other user is possibly an autoscaler.
+	if workload.Group != "apps" || len(owners) > 0 || !isComplete || slices.ContainsFunc(users, canScale) {
+		return false
+	}
+	for _, n := range s.All(graph.Kind{Kind: "Pod"}, s.ID.Namespace(), neighbor.Limit) {
+		if p := neighbor.Decode[corev1.Pod](n.Object); neighbor.IsReady(&p) {
+			subject.Follow(s, &n)
+			return true
+		}
+	}
+	s.RevisitAt(s.Now().Add(subject.SettleTime)) // The start of the first pod causes no evaluation.
+	return false
+}
+
+// isPublished reports whether an Ingress or a route of the Gateway API sends requests to the subject.
+func isPublished(s *subject.Subject) bool {
+	return slices.ContainsFunc(s.Users(s.ID, neighbor.Limit), func(id graph.ID) bool {
+		return id.Group == "networking.k8s.io" && id.Kind.Kind == "Ingress" || id.Group == resource.GatewayGroup
+	})
+}
+
+// stoppedAlias explains a path by its Service, if this is an alias for a Service without pods.
+func stoppedAlias(s *subject.Subject, n *neighbor.Neighbor, o *corev1.Service) *verdict.Verdict {
+	isStopped := n.Object.Verdict().Unpack().Reason == scaledToZero && s.HasProblem(n)
+	if o.Spec.Type != corev1.ServiceTypeExternalName || !isStopped {
+		return nil
+	}
+	return s.Inherit(n, verdict.Degraded, s.Name(n)+": ")
 }

@@ -92,6 +92,9 @@ func brokenPath(s *subject.Subject, p *path) *verdict.Verdict {
 	if s.IsFailed(&n) {
 		return s.Inherit(&n, verdict.Failed, s.Name(&n)+": ")
 	}
+	if v := stoppedAlias(s, &n, &o); v != nil {
+		return v
+	}
 	if v := p.unserved(s, &n, &o); v != nil {
 		return v
 	}
