@@ -1,6 +1,5 @@
 // Package operator explains custom resources by what their controllers report only indirectly: an object that is wrong
-// without a problem of its own, a condition that is True although something is missing, or no status at all. It also
-// explains Services that get no address.
+// without a problem of its own, a condition that is True although something is missing, or no status at all.
 package operator
 
 import (

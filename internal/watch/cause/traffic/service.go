@@ -10,8 +10,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/admission"
-	"github.com/glasshouse-project/glasshouse/internal/watch/cause/operator"
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/subject"
+	"github.com/glasshouse-project/glasshouse/internal/watch/cause/traffic/balancer"
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/traffic/ports"
 	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
@@ -30,7 +30,7 @@ func Service(s *subject.Subject) *verdict.Verdict {
 		return v
 	}
 	if len(o.Status.LoadBalancer.Ingress) == 0 {
-		return operator.Balancer(s)
+		return balancer.Explain(s)
 	}
 	last := s.NewestEvent(func(*corev1.Event) bool { return true })
 	if last == nil || !subject.IsWarning(last) || !isLoadBalancer(last.Reason) {

@@ -1,4 +1,5 @@
-package operator
+// Package balancer explains Services of the type LoadBalancer that get no address.
+package balancer
 
 import (
 	"bytes"
@@ -15,13 +16,17 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
-// Balancer explains a Service that gets no address by another Service that has the requested address, or by the failed
-// DaemonSet that forwards connections to it. ServiceLB of K3s creates such DaemonSets. Their labels name the Service.
-func Balancer(s *subject.Subject) *verdict.Verdict {
+// Explain explains a Service that gets no address by another Service that has the requested address, by a pool that
+// assigns its addresses only on request, or by the failed DaemonSet that forwards connections to it. ServiceLB of K3s
+// creates such DaemonSets. Their labels name the Service.
+func Explain(s *subject.Subject) *verdict.Verdict {
 	if s.Own.Reason != "LoadBalancerPending" || !s.Own.Severity.IsProblem() {
 		return nil
 	}
 	if v := addressTaken(s); v != nil {
+		return v
+	}
+	if v := unassigned(s); v != nil {
 		return v
 	}
 	all := s.All(graph.Kind{Group: "apps", Kind: "DaemonSet"}, neighbor.AnyNamespace, 10*neighbor.Limit)
@@ -51,7 +56,7 @@ func forwardsTo(n *neighbor.Neighbor, service graph.ID) bool {
 
 // addressUser matches the namespace and the name of a Service that has the address which another Service requests.
 var addressUser = regexp.MustCompile(`(?i)\b(?:(?:in use|used) by|(?:allocated|assigned) to) (?:the )?(?:service )?` +
-	quote + `?([a-z0-9-]+)/([a-z0-9-]+)\b`)
+	"[\"'`]" + `?([a-z0-9-]+)/([a-z0-9-]+)\b`)
 
 // addressTaken explains a Service that gets no address by another Service, which has the requested address according to
 // the newest warning.
