@@ -61,6 +61,9 @@ func ruleFor(s *subject.Subject) rule {
 		graph.Kind{Group: gatewayGroup, Kind: "TLSRoute"}, graph.Kind{Group: gatewayGroup, Kind: "TCPRoute"},
 		graph.Kind{Group: gatewayGroup, Kind: "UDPRoute"}:
 		return traffic.Route
+	case graph.Kind{Group: gatewayGroup, Kind: "ListenerSet"},
+		graph.Kind{Group: "gateway.networking.x-k8s.io", Kind: "XListenerSet"}:
+		return listenerSet
 	case graph.Kind{Group: "autoscaling", Kind: "HorizontalPodAutoscaler"}:
 		return autoscaler
 	case graph.Kind{Group: "policy", Kind: "PodDisruptionBudget"}:

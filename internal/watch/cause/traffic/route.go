@@ -44,7 +44,7 @@ func Route(s *subject.Subject) *verdict.Verdict {
 	}
 	for gateway := range s.Used(isParent) {
 		if s.HasProblem(&gateway) && !usesOnlyGoodListeners(s, &gateway) {
-			return s.Inherit(&gateway, gateway.Object.Verdict().Severity(), "Gateway "+gateway.ID.Name()+": ")
+			return s.Inherit(&gateway, gateway.Object.Verdict().Severity(), gateway.String()+": ")
 		}
 	}
 	return notAccepted(s)
