@@ -162,14 +162,17 @@ func unhandled(s *subject.Subject) *verdict.Verdict {
 	}](s.Object).Spec.ControllerName)
 }
 
-// application explains an Application of Argo CD by the worst problem of the resources that it manages, by a sync that
-// does not end, or by another Application with the same resources.
+// application explains an Application of Argo CD by the server that Argo CD needs, by the worst problem of the resources
+// that it manages, by a sync that does not end, or by another Application with the same resources.
 func application(s *subject.Subject) *verdict.Verdict {
 	if s.Own.Severity <= verdict.OK {
 		if v := runningSync(s); v != nil {
 			return v
 		}
 		return rival.SharedResource(s)
+	}
+	if v := uncompared(s); v != nil {
+		return v
 	}
 	if subject.IsRemote(s) {
 		return custom(s)

@@ -2,10 +2,14 @@ package cause
 
 import (
 	"bytes"
+	"cmp"
+	"regexp"
+	"slices"
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/glasshouse-project/glasshouse/internal/watch/cause/connection"
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/subject"
 	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
 	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
@@ -14,7 +18,8 @@ import (
 
 type argoApplication struct {
 	Status struct {
-		OperationState struct {
+		ControllerNamespace string `json:"controllerNamespace"`
+		OperationState      struct {
 			Phase      string      `json:"phase"`
 			Message    string      `json:"message"`
 			StartedAt  metav1.Time `json:"startedAt"`
@@ -63,6 +68,36 @@ func runningSync(s *subject.Subject) *verdict.Verdict {
 	}
 	return nil
 }
+
+// noRepositoryServer matches an error of Argo CD about the connection to its own server for repositories. Argo CD calls
+// no other server with gRPC while it generates manifests.
+var noRepositoryServer = regexp.MustCompile(`(?i)\b(?:generat(?:e|ing) manifests?|load target state)\b.*` +
+	`\bcode = Unavailable desc = (?:connection error|name resolver error|dns:|last connection error)`)
+
+// uncompared explains an Application that Argo CD cannot compare with its repository, because its server for
+// repositories does not run. The Service of this server is in the namespace of the controller. Its name depends on the
+// installation, but ends with repo-server.
+func uncompared(s *subject.Subject) *verdict.Verdict {
+	text := subject.CompleteSentence(s)
+	if !s.Own.Severity.IsProblem() || !noRepositoryServer.MatchString(text) {
+		return nil
+	}
+	status := neighbor.Decode[argoApplication](s.Object).Status
+	namespace := cmp.Or(status.ControllerNamespace, s.ID.Namespace())
+	all, isComplete := subject.AllOf(s, graph.Kind{Kind: "Service"}, namespace, maxArgoServices)
+	all = slices.DeleteFunc(all, func(n neighbor.Neighbor) bool { return !strings.HasSuffix(n.ID.Name(), "repo-server") })
+	if !isComplete || len(all) != 1 {
+		return nil // Several installations share the namespace.
+	}
+	server := connection.FailedServer(s, all[0].ID)
+	if server == nil {
+		return nil
+	}
+	return s.Inherit(server, verdict.Degraded, subject.Sentences(s.Own.Sentence, s.Name(server)+": "))
+}
+
+// maxArgoServices limits the Services that are searched for a server of Argo CD.
+const maxArgoServices = 10 * neighbor.Limit
 
 // awaitedBy returns the objects for which a sync waits, and the first hook that does not exist any more.
 func awaitedBy(s *subject.Subject, resources []synced) (awaited []neighbor.Neighbor, deleted *neighbor.Neighbor) {

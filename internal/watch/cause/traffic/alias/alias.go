@@ -1,4 +1,5 @@
-package traffic
+// Package alias explains Services of the type ExternalName that are aliases for other Services of the cluster.
+package alias
 
 import (
 	"slices"
@@ -12,22 +13,22 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
-// aliasProblem explains a Service of the type ExternalName that is an alias for another Service of the cluster, by the
-// failure of this Service. If the other Service has no pods on purpose, the alias usually has no problem either.
-func aliasProblem(s *subject.Subject) *verdict.Verdict {
+// Explain explains an alias by the failure of the other Service. If the other Service has no pods on purpose, the alias
+// usually has no problem either.
+func Explain(s *subject.Subject) *verdict.Verdict {
 	for n := range s.Used(subject.In("spec.externalName")) {
 		if n.Object == nil {
 			continue
 		}
 		of := n.Object.Verdict().Unpack()
-		isScaled := of.Reason == scaledToZero
+		isScaled := of.Reason == ScaledToZero
 		if s.IsFailed(&n) {
 			return s.Inherit(&n, verdict.Failed, s.Name(&n)+": ")
 		}
 		if isScaled && !of.Severity.IsProblem() {
 			if isNeeded(s, &n) {
 				subject.AddSourcesOf(s, &n)
-				return s.ExplainBy(&n, verdict.Degraded, scaledToZero, s.Name(&n)+": "+of.Sentence)
+				return s.ExplainBy(&n, verdict.Degraded, ScaledToZero, s.Name(&n)+": "+of.Sentence)
 			}
 			return s.Inherit(&n, s.Own.Severity, s.Name(&n)+": ")
 		}
@@ -35,8 +36,8 @@ func aliasProblem(s *subject.Subject) *verdict.Verdict {
 	return nil
 }
 
-// scaledToZero is the reason of a verdict on a Service that has no pods on purpose.
-const scaledToZero = "ScaledToZero"
+// ScaledToZero is the reason of a verdict on a Service that has no pods on purpose.
+const ScaledToZero = "ScaledToZero"
 
 // isNeeded reports whether requests to an alias fail although only the owner of another namespace has decided that its
 // target has no pods: an Ingress or a route publishes the alias, and the namespace of the alias is in use. The target
@@ -70,9 +71,9 @@ func isPublished(s *subject.Subject) bool {
 	})
 }
 
-// stoppedAlias explains a path by its Service, if this is an alias for a Service without pods.
-func stoppedAlias(s *subject.Subject, n *neighbor.Neighbor, o *corev1.Service) *verdict.Verdict {
-	isStopped := n.Object.Verdict().Unpack().Reason == scaledToZero && s.HasProblem(n)
+// Stopped explains a subject that sends requests to a Service, if this is an alias for a Service without pods.
+func Stopped(s *subject.Subject, n *neighbor.Neighbor, o *corev1.Service) *verdict.Verdict {
+	isStopped := n.Object.Verdict().Unpack().Reason == ScaledToZero && s.HasProblem(n)
 	if o.Spec.Type != corev1.ServiceTypeExternalName || !isStopped {
 		return nil
 	}
