@@ -10,6 +10,7 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/api"
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/mention"
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/mesh"
+	"github.com/glasshouse-project/glasshouse/internal/watch/cause/node"
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/operator"
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/operator/rival"
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/placement"
@@ -108,8 +109,8 @@ func istioGateway(s *subject.Subject) *verdict.Verdict {
 // objects that its status or a message names, its controller, and its events.
 func explained(s *subject.Subject) *verdict.Verdict {
 	for _, rule := range []rule{
-		workingJob, mention.Object, mention.MissingPart, mention.ReferenceProblem, statusProblem, mention.Selecting,
-		placement.UnselectedNamespace, backend.BucketStore, unhandled, operator.Waiting, operator.OfLabeled,
+		workingJob, node.Guest, mention.Object, mention.MissingPart, mention.ReferenceProblem, statusProblem,
+		mention.Selecting, placement.UnselectedNamespace, backend.BucketStore, unhandled, operator.Waiting, operator.OfLabeled,
 		operator.OfWorkload, operator.OfNamedWorkload, operator.OfNamespace, operator.Unreached, operator.Unhandled,
 	} {
 		if v := rule(s); v != nil {
