@@ -40,15 +40,46 @@ func refersToEvents(own *verdict.Verdict) bool {
 }
 
 // RepeatedWarning explains the subject by its newest event, if this is a repeated warning. If the event names a missing
-// object, this object is the cause. Without such a warning, RepeatedWarning checks whether the API server forbids a
-// controller to list the kind of the subject.
+// object, this object is the cause. If it states that the subject waits for an object with a problem, the cause is that
+// of this problem. Without such a warning, RepeatedWarning checks whether the API server forbids a controller to list
+// the kind of the subject.
 func RepeatedWarning(s *subject.Subject) *verdict.Verdict {
 	v := s.RepeatedWarning("")
 	if v == nil {
 		return api.Unlisted(s)
 	}
-	v.Cause = MissingCause(s, v.Sentence)
+	if v.Cause = MissingCause(s, v.Sentence); v.Cause == nil {
+		if by := awaited(s, v); by != nil {
+			return by
+		}
+	}
 	return v
+}
+
+// waitingPattern matches a warning which states that something waits, or that something else is not ready.
+var waitingPattern = regexp.MustCompile(`(?i)\b(?:(?:delay|wait|postpon|defer)(?:s|e|es|ed|ing)?\b|` +
+	`not (?:yet )?(?:ready|available|running|reachable|upgraded|up to date)\b|not [a-z]+ yet\b)`)
+
+// awaited adds a cause to the verdict v about a warning: the subject waits for an object that has a problem. The spec of
+// the subject refers to this object, and the warning contains its name or its kind.
+func awaited(s *subject.Subject, v *verdict.Verdict) *verdict.Verdict {
+	if !waitingPattern.MatchString(v.Sentence) {
+		return nil
+	}
+	var candidates []neighbor.Neighbor
+	for _, t := range targets(s, nil) {
+		isNamed := namesTarget(v.Sentence, &t) || namesKind(v.Sentence, t.ID)
+		if isNamed && t.by.IsRef && !s.IsDependent(t.Neighbor) {
+			candidates = append(candidates, t.Neighbor)
+		}
+	}
+	worst := s.Worst(candidates)
+	if worst == nil {
+		return nil
+	}
+	by := s.Inherit(worst, v.Severity, subject.Sentences(v.Sentence, s.Name(worst)+": "))
+	by.Reason = v.Reason
+	return by
 }
 
 // LastWarning returns the object's own verdict with the message of the newest Warning event added, if this verdict
