@@ -30,6 +30,9 @@ func custom(s *subject.Subject) *verdict.Verdict {
 		if v := api.BlockedDrain(s); v != nil {
 			return v
 		}
+		if v := operator.Dependent(s); v != nil {
+			return v
+		}
 		return mention.MissingAtDeletion(s)
 	}
 	if v := superseded(s); v != nil {
