@@ -113,8 +113,9 @@ func istioGateway(s *subject.Subject) *verdict.Verdict {
 func explained(s *subject.Subject) *verdict.Verdict {
 	for _, rule := range []rule{
 		workingJob, node.Guest, mention.Object, mention.MissingPart, mention.ReferenceProblem, statusProblem,
-		mention.Selecting, placement.UnselectedNamespace, backend.BucketStore, unhandled, operator.Waiting, operator.OfLabeled,
-		operator.OfWorkload, operator.OfNamedWorkload, operator.OfNamespace, operator.Unreached, operator.Unhandled,
+		mention.Selecting, placement.UnselectedNamespace, backend.BucketStore, unhandled, operator.Waiting,
+		operator.OfLabeled, operator.OfWorkload, operator.OfNamedWorkload, operator.OfNamespace, operator.Unreached,
+		operator.Unhandled,
 	} {
 		if v := rule(s); v != nil {
 			return v
@@ -166,8 +167,8 @@ func unhandled(s *subject.Subject) *verdict.Verdict {
 	}](s.Object).Spec.ControllerName)
 }
 
-// application explains an Application of Argo CD by the server that Argo CD needs, by the worst problem of the resources
-// that it manages, by a sync that does not end, or by another Application with the same resources.
+// application explains an Application of Argo CD by the server that Argo CD needs, by the worst problem of the
+// resources that it manages, by a sync that does not end, or by another Application with the same resources.
 func application(s *subject.Subject) *verdict.Verdict {
 	if s.Own.Severity <= verdict.OK {
 		if v := runningSync(s); v != nil {

@@ -60,8 +60,8 @@ func RepeatedWarning(s *subject.Subject) *verdict.Verdict {
 var waitingPattern = regexp.MustCompile(`(?i)\b(?:(?:delay|wait|postpon|defer)(?:s|e|es|ed|ing)?\b|` +
 	`not (?:yet )?(?:ready|available|running|reachable|upgraded|up to date)\b|not [a-z]+ yet\b)`)
 
-// awaited adds a cause to the verdict v about a warning: the subject waits for an object that has a problem. The spec of
-// the subject refers to this object, and the warning contains its name or its kind.
+// awaited adds a cause to the verdict v about a warning: the subject waits for an object that has a problem. The spec
+// of the subject refers to this object, and the warning contains its name or its kind.
 func awaited(s *subject.Subject, v *verdict.Verdict) *verdict.Verdict {
 	if !waitingPattern.MatchString(v.Sentence) {
 		return nil
