@@ -34,8 +34,8 @@ func withoutTarget(s *subject.Subject, member, effect string) *verdict.Verdict {
 }
 
 // aggregatedRole reports a ClusterRole that a binding grants, but that has no rules: a controller should copy the rules
-// of other ClusterRoles into it, and its selectors match none of them. A role that no binding grants is possibly only an
-// extension point. If a selected role has no rules either, more roles are possibly installed later.
+// of other ClusterRoles into it, and its selectors match none of them. A role that no binding grants is possibly only
+// an extension point. If a selected role has no rules either, more roles are possibly installed later.
 func aggregatedRole(s *subject.Subject) *verdict.Verdict {
 	if !bytes.Contains(s.Text(), []byte(`"aggregationRule"`)) {
 		return nil
