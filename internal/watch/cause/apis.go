@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -36,10 +37,31 @@ func apiService(s *subject.Subject) *verdict.Verdict {
 		return s.Inherit(&target, verdict.Failed, "Service "+called.Service.Namespace+"/"+called.Service.Name+": ")
 	}
 	v := called.serviceDown(s, &target, verdict.Failed)
-	if v != nil {
-		v.Sentence = "Not available: " + v.Sentence
+	if v == nil {
+		return unanswered(s, &target)
 	}
+	v.Sentence = "Not available: " + v.Sentence
 	return v
+}
+
+// checkTime is the time in which the API server has checked a new APIService at least twice.
+const checkTime = time.Minute
+
+// unanswered reports a new APIService whose Service does not answer the API server, although its pods have been ready
+// for a long time. Without such pods, an APIService is possibly not available because its pods are also new.
+func unanswered(s *subject.Subject, service *neighbor.Neighbor) *verdict.Verdict {
+	selector := s.Selector(service.ID)
+	if s.Own.Severity != verdict.Progressing || s.Own.Reason != "FailedDiscoveryCheck" || selector == nil {
+		return nil
+	}
+	subject.Follow(s, service)
+	since := subject.ReadySince(s, service.ID.Namespace(), selector)
+	if since.IsZero() || !subject.HasPassed(s, since.Add(subject.SettleTime)) ||
+		!subject.HasPassed(s, s.Object.Created().Add(checkTime)) {
+		return nil
+	}
+	// ExplainAlone requires no permission for pods. The sentence is only about the APIService.
+	return subject.ExplainAlone(s, verdict.Failed, s.Own.Reason, s.Own.Sentence)
 }
 
 // autoscaler explains an autoscaler's problem by its target, by an object in its metrics, or by the metrics API.

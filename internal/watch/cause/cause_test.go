@@ -376,6 +376,7 @@ func TestTimeDependentVerdictsAreRevisited(t *testing.T) {
 	webhook := graph.Kind{Group: "admissionregistration.k8s.io", Kind: "ValidatingWebhookConfiguration"}
 	mutating := graph.Kind{Group: "admissionregistration.k8s.io", Kind: "MutatingWebhookConfiguration"}
 	service, pod := graph.Kind{Kind: "Service"}, graph.Kind{Kind: "Pod"}
+	apis := graph.Kind{Group: "apiregistration.k8s.io", Kind: "APIService"}
 	for _, test := range []struct {
 		file string
 		id   graph.ID
@@ -393,6 +394,9 @@ func TestTimeDependentVerdictsAreRevisited(t *testing.T) {
 		{"pod-pools-unfit", graph.NewID(pod, "shop", "node-exists"), ""},
 		{"pod-node-left-tainted", graph.NewID(pod, "shop", "just-tainted"), "2026-01-01T01:40:00Z"},
 		{"pod-node-left-tainted", graph.NewID(pod, "shop", "waits"), ""},
+		{"api-service-unanswered", graph.NewID(apis, "", "v1.first-check.example.com"), "2026-01-01T01:00:30Z"},
+		{"api-service-unanswered", graph.NewID(apis, "", "v1.starting.example.com"), "2026-01-01T01:06:00Z"},
+		{"api-service-unanswered", graph.NewID(apis, "", "v1.served.example.com"), ""},
 		{"webhook-network-policy", graph.NewID(mutating, "", "uncalled"), "2026-01-01T01:05:00Z"},
 		{"webhook-network-policy", graph.NewID(mutating, "", "open"), ""},
 	} {

@@ -5,14 +5,11 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"time"
 
-	corev1 "k8s.io/api/core/v1"
 	networking "k8s.io/api/networking/v1"
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/subject"
 	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
-	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
@@ -74,15 +71,6 @@ func isServed(s *subject.Subject, p *path) bool {
 	if n.Object == nil || selector == nil {
 		return false
 	}
-	var oldest time.Time
-	for _, pod := range s.Existing(s.Selected(p.namespace, selector, neighbor.Limit)) {
-		o := neighbor.Decode[corev1.Pod](pod.Object)
-		for _, c := range o.Status.Conditions {
-			isReady := c.Type == corev1.PodReady && c.Status == corev1.ConditionTrue
-			if isReady && (oldest.IsZero() || c.LastTransitionTime.Time.Before(oldest)) {
-				oldest = c.LastTransitionTime.Time
-			}
-		}
-	}
+	oldest := subject.ReadySince(s, p.namespace, selector)
 	return !oldest.IsZero() && subject.HasPassed(s, oldest.Add(statesTime))
 }
