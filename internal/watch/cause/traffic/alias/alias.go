@@ -47,6 +47,7 @@ func isNeeded(s *subject.Subject, target *neighbor.Neighbor) bool {
 	if target.ID.Namespace() == s.ID.Namespace() || s.Selector(target.ID) == nil || by == nil || !isPublished(s) {
 		return false
 	}
+	s.RevisitAt(s.Now().Add(subject.SettleTime)) // New pods and autoscalers cause no evaluation of the alias.
 	workload := neighbor.IDOf(&by.Object)
 	_, owners := s.References(workload)
 	users, isComplete := subject.UsersOf(s, workload, neighbor.Limit)
@@ -60,7 +61,6 @@ func isNeeded(s *subject.Subject, target *neighbor.Neighbor) bool {
 			return true
 		}
 	}
-	s.RevisitAt(s.Now().Add(subject.SettleTime)) // The start of the first pod causes no evaluation.
 	return false
 }
 
