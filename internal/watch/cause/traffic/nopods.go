@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/subject"
-	"github.com/glasshouse-project/glasshouse/internal/watch/cause/traffic/alias"
 	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
 	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
 	"github.com/glasshouse-project/glasshouse/internal/watch/objectrefs"
@@ -17,12 +16,12 @@ func noPods(s *subject.Subject, selector *objectrefs.Selector) *verdict.Verdict 
 	creators, isComplete := subject.Creators(s, selector)
 	failed, scaled := failedCreator(s, creators)
 	if scaled != nil && failed == nil {
-		return s.ExplainBy(&scaled.Neighbor, s.Own.Severity, alias.ScaledToZero,
+		return s.ExplainBy(&scaled.Neighbor, s.Own.Severity, "ScaledToZero",
 			fmt.Sprintf(noEndpoints+"%s %s", scaled, scaled.WithoutPods()))
 	}
 	if owner := s.OrderlyOwner(verdict.OK); owner != nil {
 		sentence := fmt.Sprintf(noEndpoints+"its selector matches no pod, and its owner %s does not need one now", owner)
-		return s.ExplainBy(owner, s.Own.Severity, alias.ScaledToZero, sentence)
+		return s.ExplainBy(owner, s.Own.Severity, "ScaledToZero", sentence)
 	}
 	if !subject.KnowsAll(s, graph.Kind{Kind: "Pod"}, s.ID.Namespace()) {
 		return nil // Not all pods are known, and the selector can match an unknown one.

@@ -9,7 +9,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/subject"
-	"github.com/glasshouse-project/glasshouse/internal/watch/cause/traffic/alias"
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/traffic/ports"
 	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
 	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
@@ -92,9 +91,6 @@ func brokenPath(s *subject.Subject, p *path) *verdict.Verdict {
 	}
 	if s.IsFailed(&n) {
 		return s.Inherit(&n, verdict.Failed, s.Name(&n)+": ")
-	}
-	if v := alias.Stopped(s, &n, &o); v != nil {
-		return v
 	}
 	if v := p.unserved(s, &n, &o); v != nil {
 		return v

@@ -11,7 +11,6 @@ import (
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/admission"
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/subject"
-	"github.com/glasshouse-project/glasshouse/internal/watch/cause/traffic/alias"
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/traffic/balancer"
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/traffic/ports"
 	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
@@ -84,7 +83,7 @@ func explainNoResponse(s *subject.Subject, o *corev1.Service) *verdict.Verdict {
 	}
 	switch {
 	case o.Spec.Type == corev1.ServiceTypeExternalName:
-		if v := alias.Explain(s); v != nil {
+		if v := aliasProblem(s); v != nil {
 			return v
 		}
 		return externalAddress(s, o)
