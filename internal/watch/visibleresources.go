@@ -37,9 +37,9 @@ type VisibleResources struct {
 // Resources returns the resources that the viewer may discover.
 func (a *Access) Resources() VisibleResources { return VisibleResources{access: a} }
 
-// In limits the numbers of objects of namespaced resources to some namespaces; no namespaces mean all.
+// In limits the numbers of objects to some namespaces, and to cluster-scoped objects; no namespaces mean all.
 func (v VisibleResources) In(namespaces []string) VisibleResources {
-	v.namespaces = slices.Compact(slices.Sorted(slices.Values(namespaces)))
+	v.namespaces = namespaces
 	return v
 }
 
@@ -119,8 +119,10 @@ func (v VisibleResources) numbers(ctx context.Context, i *shared.Informer) *shar
 	if !isCounted(i) {
 		return nil
 	}
-	found := i.Numbers(ctx, v.namespaces)
-	return &found
+	if found, ok := i.Numbers(ctx, v.namespaces); ok {
+		return &found
+	}
+	return nil
 }
 
 // SharesKind reports whether another API group that the viewer sees has a resource of the same kind, such as Event.
@@ -147,8 +149,11 @@ func (v VisibleResources) Counts(ctx context.Context) (counts map[string]int, pr
 	})
 	counts, problems = make(map[string]int), make(map[string]verdict.Counts)
 	for n, all := range v.access.checker.CanSeeAll(ctx, resourcesOf(informers)) {
+		if !all {
+			continue
+		}
 		found := v.numbers(ctx, informers[n])
-		if found == nil || !all {
+		if found == nil {
 			continue
 		}
 		ref := informers[n].Resource().Ref()

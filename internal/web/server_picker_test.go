@@ -172,6 +172,16 @@ func TestCountsOfSelectedNamespaces(t *testing.T) {
 				b.t.Errorf("namespaces %s: got %d pods, want %d", namespaces, got, want)
 			}
 		}
+		for ns, want := range map[string]string{"?ns=a": `"count":3`, "?ns=a,b": `"count":4`, "": `"count":4`, "?ns=b_": ``} {
+			text, status := b.get("/api/v1/resources" + ns)
+			if status != http.StatusOK != (want == "") || !strings.Contains(text, want) {
+				b.t.Errorf("GET resources%s: got %d %s, want %s", ns, status, text, want)
+			}
+		}
+		c.Send(`{"op":"subscribe","id":9,"view":"resources","ns":["a,b"]}`)
+		if problem := c.Until(9, "error"); problem.Error.Title != "Invalid namespace" {
+			b.t.Errorf("an invalid namespace: got %+v", problem)
+		}
 		b.api.Set(podsRef, apitest.Item{Namespace: "b", Name: "q", Cells: `["q","Running"]`})
 		if got := c.Until(4, "counts").ResourceCounts["core/v1/pods"]; got != 2 {
 			b.t.Errorf("after a change: got %d pods, want 2", got)

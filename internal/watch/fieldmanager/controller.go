@@ -13,7 +13,8 @@ var (
 )
 
 // IsController reports whether a field manager is a controller, such as a component of Kubernetes or an operator. It
-// returns false for persons, and for deployment tools, which make changes on behalf of persons.
+// returns false for persons, and for deployment tools, which make changes on behalf of persons. A change without a field
+// manager is possibly by a controller, so it returns true for "".
 func IsController(manager string) bool {
-	return !deploymentTools.MatchString(manager) && controllers.MatchString(strings.ToLower(manager))
+	return manager == "" || !deploymentTools.MatchString(manager) && controllers.MatchString(strings.ToLower(manager))
 }

@@ -2,7 +2,6 @@ package fieldmanager_test
 
 import (
 	"encoding/json"
-	"strings"
 	"testing"
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/fieldmanager"
@@ -63,10 +62,9 @@ func TestSpecAuthorIsUnknownIfOrderIsUnknown(t *testing.T) {
 		"controller without time": {entry("kube-controller-manager", "scale", "", "spec"), "argocd"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			isController := func(manager string) bool { return strings.HasPrefix(manager, "kube-") }
 			for _, managed := range []string{`[` + argocd + `,` + test.other + `]`, `[` + test.other + `,` + argocd + `]`} {
 				got := ""
-				if author := fieldmanager.NewestSpec([]byte(managed), isController); author != nil {
+				if author := fieldmanager.NewestSpec([]byte(managed), fieldmanager.IsController); author != nil {
 					got = author.Manager
 				}
 				if got != test.want {

@@ -21,10 +21,9 @@ import (
 const (
 	// maxSpecChanges is the maximum number of changes that a specChanges keeps.
 	maxSpecChanges = 500
-	// maxTurnover is the maximum number of these changes of one kind and namespace, without updates of specifications.
-	// Otherwise, a program that creates many objects, or often writes a ConfigMap, would push out all other changes, and
-	// viewers would notice changes in namespaces that they may not read.
-	maxTurnover = 10
+	// MaxLimited is the maximum number of these changes of one kind and namespace for which IsLimited is true. Otherwise, a
+	// program that creates many objects, or often writes a ConfigMap, would push out all other changes.
+	MaxLimited = 10
 )
 
 // SpecChange is an update of an object's specification, or the creation or deletion of an object.
@@ -38,11 +37,11 @@ type SpecChange struct {
 	Parts []string
 }
 
-// IsTurnover reports whether a change is no update of a specification: it is a creation, a deletion, or an update of an
-// object whose content is not read.
-func (c *SpecChange) IsTurnover() bool { return c.By != nil || c.Change.Op == journal.Delete }
+// IsLimited reports whether a change is a creation, a deletion, or an update of an object whose content is not read, such
+// as a ConfigMap. Some programs make many such changes.
+func (c *SpecChange) IsLimited() bool { return c.By != nil || c.Change.Op == journal.Delete }
 
-// specChanges keeps the newest changes of specifications, the oldest first.
+// specChanges keeps the newest changes, the oldest first.
 type specChanges struct {
 	mu      sync.Mutex
 	changes []SpecChange
@@ -51,14 +50,14 @@ type specChanges struct {
 func (s *specChanges) add(c SpecChange) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	turnover, oldest := 0, 0
-	for n := len(s.changes) - 1; n >= 0 && c.IsTurnover(); n-- {
-		if id := s.changes[n].ID; id.Kind == c.ID.Kind && id.Namespace() == c.ID.Namespace() && s.changes[n].IsTurnover() {
-			turnover, oldest = turnover+1, n
+	limited, oldest := 0, 0
+	for n := len(s.changes) - 1; n >= 0 && c.IsLimited(); n-- {
+		if id := s.changes[n].ID; id.Kind == c.ID.Kind && id.Namespace() == c.ID.Namespace() && s.changes[n].IsLimited() {
+			limited, oldest = limited+1, n
 		}
 	}
 	switch {
-	case turnover == maxTurnover:
+	case limited == MaxLimited:
 		s.changes = slices.Delete(s.changes, oldest, oldest+1)
 	case len(s.changes) == maxSpecChanges:
 		s.changes = slices.Delete(s.changes, 0, maxSpecChanges/5)
@@ -66,8 +65,8 @@ func (s *specChanges) add(c SpecChange) {
 	s.changes = append(s.changes, c)
 }
 
-// recordChange keeps a change, unless a controller made it. The creation and the deletion of an object
-// count only if the object has no owner.
+// recordChange keeps a change of a specification. It also keeps a creation or a deletion of an object without an owner,
+// and an update of an object whose content is not read, but no such creation or update by a controller.
 func (r *reader) recordChange(c *event.Change) {
 	s := SpecChange{ID: graph.ID{Kind: r.resource.kind, Key: c.Key}, Change: c}
 	if !hasSpec(s.ID.Kind) || c.Memo.CoverageOnly {
@@ -89,16 +88,16 @@ func (r *reader) recordChange(c *event.Change) {
 	}
 }
 
-// setCreator sets the author of a creation. It returns false if the author is a controller, or unknown: an object that
-// a list adds is possibly not new, and has no managedFields.
+// setCreator sets the author of a creation. It returns false if the author is a controller, or unknown. An object that a
+// list adds has no known author, because it is possibly not new.
 func setCreator(s *SpecChange) bool {
 	managed := s.Change.Memo.Managed
 	if managed == nil {
 		return false
 	}
-	by, _ := managed.Newest()
+	by, isUnambiguous := managed.Newest()
 	s.By = &by
-	return !fieldmanager.IsController(by.Manager)
+	return isUnambiguous && !fieldmanager.IsController(by.Manager)
 }
 
 // setEditor sets the author of an update of an object of which only the metadata is read, with the parts that the
@@ -191,7 +190,7 @@ func specOf(text []byte) (spec []byte) {
 	return spec
 }
 
-// SpecChanges returns the recorded changes of specifications since a time, the newest first.
+// SpecChanges returns the recorded changes since a time, the newest first.
 func (e *Engine) SpecChanges(since time.Time) (changes []SpecChange) {
 	e.specs.mu.Lock()
 	defer e.specs.mu.Unlock()

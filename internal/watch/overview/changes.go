@@ -70,13 +70,9 @@ func (b *builder) regarded(e *corev1.Event) verdict.Object {
 	return o
 }
 
-// maxTurnover is the maximum number of changes of one kind in an overview, without updates of specifications. Some
-// programs create and delete many objects.
-const maxTurnover = 10
-
 func (b *builder) addChanges() {
 	var all []Change // The changes for lastChange, including those by unknown authors.
-	turnover := make(map[graph.Kind]int)
+	limited := make(map[graph.Kind]int)
 	for _, c := range b.deps.Engine.SpecChanges(time.Now().Add(-recent)) {
 		if b.isGuest() || !includesChange(b.filters[c.ID.Kind], &c) {
 			continue
@@ -86,15 +82,12 @@ func (b *builder) addChanges() {
 			continue
 		}
 		all = append(all, *change)
-		isLimited := c.IsTurnover()
-		if isLimited {
-			turnover[c.ID.Kind]++
+		if c.IsLimited() {
+			limited[c.ID.Kind]++
 		}
-		if isByPerson && (!isLimited || turnover[c.ID.Kind] <= maxTurnover) {
+		isShown := !c.IsLimited() || limited[c.ID.Kind] <= inherit.MaxLimited
+		if isByPerson && isShown && len(b.result.Changes) < maxShown {
 			b.result.Changes = append(b.result.Changes, *change)
-		}
-		if len(b.result.Changes) == maxShown {
-			break
 		}
 	}
 	for n := range b.result.Problems {
@@ -106,8 +99,8 @@ func includesChange(f *query.Filter, c *inherit.SpecChange) bool {
 	return f != nil && (c.Change.New == nil || f.Match(c.Change.New)) && (c.Change.Old == nil || f.Match(c.Change.Old))
 }
 
-// changeOf describes a change. It returns nil for a change by a controller. isByPerson is false if the
-// author is unknown. A deletion never has an author, and counts as made by a person.
+// changeOf describes a change. It returns nil for a change by a controller. isByPerson is false if the author is unknown.
+// A deletion never has an author, and counts as made by a person.
 func changeOf(b *builder, c *inherit.SpecChange) (change *Change, isByPerson bool) {
 	r := b.informers[c.ID.Kind].Resource
 	change = &Change{

@@ -131,10 +131,10 @@ type Overview struct {
 	Counts   map[string]int `json:"counts"`   // The number of objects by severity: failed, degraded, progressing.
 	// Progressing has the number of progressing objects of each resource, the largest number first.
 	Progressing []Progressing `json:"progressing"`
-	Summary  Summary        `json:"summary"`
-	Changes  []Change       `json:"changes"`  // The newest changes of specifications by people.
-	Warnings []Warning      `json:"warnings"` // The most recent first.
-	Watched  []Watched      `json:"watched"`  // In the order in which their watches started.
+	Summary     Summary       `json:"summary"`
+	Changes     []Change      `json:"changes"`  // The newest changes by people, and deletions.
+	Warnings    []Warning     `json:"warnings"` // The most recent first.
+	Watched     []Watched     `json:"watched"`  // In the order in which their watches started.
 	// Unexamined lists what the findings do not cover, as sentences for the viewer.
 	Unexamined []string `json:"unexamined"`
 	// Planned is the number of resources that Watched contains once the watches of all have started. It is 0 if unknown,

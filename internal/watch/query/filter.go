@@ -56,19 +56,13 @@ func NewFilter(q *Query, r *resource.Resource) (*Filter, error) {
 	if len(q.Namespaces) > 0 && !r.Namespaced {
 		return nil, status.Invalidf("Not namespaced", "%s are not namespaced: omit ns.", r.Plural())
 	}
-	if len(q.Namespaces) > maxNamespaces {
-		return nil, status.Invalidf("Too many namespaces",
-			"%d namespaces are selected; select at most %d, or all by omitting ns.", len(q.Namespaces), maxNamespaces)
-	}
-	for _, ns := range q.Namespaces {
-		if err := CheckNamespace(ns); err != nil {
-			return nil, err
-		}
+	var err error
+	if f.Namespaces, err = SelectNamespaces(q.Namespaces); err != nil {
+		return nil, err
 	}
 	if err := CheckName(q.Name); err != nil {
 		return nil, err
 	}
-	f.Namespaces = slices.Compact(slices.Sorted(slices.Values(q.Namespaces)))
 	f.Named = f.Namespaces
 	if len(q.Labels) > maxSelector || len(q.Fields) > maxSelector || len(q.Text) > maxSelector {
 		return nil, status.Invalidf("Selector too long", "A selector or filter may have at most %d bytes.", maxSelector)

@@ -2,6 +2,7 @@
 package query
 
 import (
+	"slices"
 	"time"
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/status"
@@ -42,6 +43,21 @@ func CheckNamespace(ns string) error {
 		return status.Invalidf("Invalid namespace", "%.100q is not a valid namespace name: %s.", ns, problems[0])
 	}
 	return nil
+}
+
+// SelectNamespaces returns the names of namespaces sorted, without duplicates. It returns a Problem if a name is not
+// valid, or if there are too many.
+func SelectNamespaces(names []string) ([]string, error) {
+	if len(names) > maxNamespaces {
+		return nil, status.Invalidf("Too many namespaces",
+			"%d namespaces are selected; select at most %d, or all by omitting ns.", len(names), maxNamespaces)
+	}
+	for _, ns := range names {
+		if err := CheckNamespace(ns); err != nil {
+			return nil, err
+		}
+	}
+	return slices.Compact(slices.Sorted(slices.Values(names))), nil
 }
 
 // CheckName returns a Problem if a name is longer than 253 bytes, or is not exactly one segment of a URL path.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 
+	"github.com/glasshouse-project/glasshouse/internal/watch/query"
 	"github.com/glasshouse-project/glasshouse/internal/web/picker"
 	"github.com/glasshouse-project/glasshouse/internal/web/request"
 	"github.com/glasshouse-project/glasshouse/internal/web/response"
@@ -15,8 +16,11 @@ import (
 // Resources responds with all resources found by API discovery, in the order of the page's resource picker. The
 // parameter ns limits the numbers of objects to these namespaces.
 func (d *Data) Resources(w http.ResponseWriter, r *http.Request) error {
-	doc, err := d.Picker.Read(r.Context(),
-		d.Reader.Access(r).Resources().In(request.NamespacesOf(r.URL.Query())), picker.DiscoveryWait)
+	namespaces, err := query.SelectNamespaces(request.NamespacesOf(r.URL.Query()))
+	if err != nil {
+		return err
+	}
+	doc, err := d.Picker.Read(r.Context(), d.Reader.Access(r).Resources().In(namespaces), picker.DiscoveryWait)
 	if err != nil {
 		return err
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/glasshouse-project/glasshouse/internal/watch"
+	"github.com/glasshouse-project/glasshouse/internal/watch/query"
 	"github.com/glasshouse-project/glasshouse/internal/watch/stream"
 	"github.com/glasshouse-project/glasshouse/internal/web/picker"
 )
@@ -20,15 +21,16 @@ const coalesceDelay = 100 * time.Millisecond
 // followResources sends the list of resources and their object counts, and all later changes. The counts are those of
 // some namespaces; no namespaces mean all.
 func (s *session) followResources(ctx context.Context, id int, namespaces []string) error {
+	namespaces, err := query.SelectNamespaces(namespaces)
+	if err != nil {
+		return err
+	}
 	known := s.access.Resources().In(namespaces)
 	follower := known.Follow() //nolint:contextcheck // An informer outlives the session that starts it.
 	defer follower.Close()
 	//nolint:contextcheck // The feed outlives this session.
-	feed, leave := s.sockets.feeds.Join(s.cluster, s.identity.Viewer, nil)
+	feed, leave := s.sockets.feeds.Join(s.cluster, s.identity.Viewer, namespaces)
 	defer leave()
-	//nolint:contextcheck // The feed outlives this session.
-	counting, leaveCounts := s.sockets.feeds.Join(s.cluster, s.identity.Viewer, namespaces)
-	defer leaveCounts()
 	openedAt, sentVersion, sentCounts, sentAt := time.Now(), 0, 0, time.Time{}
 	// Accept a list up to coalesceDelay old, so that sessions that start at the same time share it.
 	after := openedAt.Add(-coalesceDelay)
@@ -53,7 +55,7 @@ func (s *session) followResources(ctx context.Context, id int, namespaces []stri
 		changed := !doc.StartedAt.After(openedAt)
 		if !changed {
 			if changed, err = s.followCounts(
-				ctx, id, follower, known, counting, &sentCounts, sentAt.Add(stream.Heartbeat),
+				ctx, id, follower, known, feed, &sentCounts, sentAt.Add(stream.Heartbeat),
 			); err != nil {
 				return nil // The subscription or the session has ended.
 			}

@@ -37,8 +37,9 @@ func (c *Counts) Latest(ctx context.Context, count CountFunc) (int, []byte, <-ch
 	countedAt := c.countedAt
 	c.mu.Unlock()
 	if now := time.Now(); now.Sub(countedAt) >= countInterval {
-		counts, problems := count(ctx)
-		c.set(now, counts, problems)
+		if counts, problems := count(ctx); ctx.Err() == nil {
+			c.set(now, counts, problems)
+		}
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()

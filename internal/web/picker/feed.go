@@ -33,8 +33,8 @@ type feedKey struct {
 	namespaces string
 }
 
-// Join returns the running Feed for a viewer of a cluster. It counts the objects in the namespaces; no namespaces mean
-// all. Each session must call leave exactly once.
+// Join returns the running Feed for a viewer of a cluster. It counts the objects in the namespaces, which are
+// sorted; no namespaces mean all. Each session must call leave exactly once.
 func (f *Feeds) Join(cluster *request.Cluster, viewer watch.Viewer, namespaces []string) (a *Feed, leave func()) {
 	key := feedKey{cluster, viewer.Key(), strings.Join(namespaces, ",")}
 	f.mu.Lock()

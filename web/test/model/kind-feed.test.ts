@@ -48,6 +48,18 @@ void test("socket messages add and remove kinds", () => {
   assert.deepEqual(seen, ["pods", "pods widgets", "pods"]);
 });
 
+void test("other namespaces need a new subscription, and messages of the old one do not count", () => {
+  const { browser, feed, seen, receive } = start();
+  browser.socket.accept();
+  receive({ type: "counts", counts: { "core/v1/pods": 10 } });
+  const old = browser.socket.last["id"];
+  feed.setNamespaces(["shop"]);
+  assert.deepEqual(browser.socket.last["ns"], ["shop"]);
+  browser.socket.receive({ id: old, type: "counts", counts: { "core/v1/pods": 11 } });
+  receive({ type: "counts", counts: { "core/v1/pods": 3 } });
+  assert.deepEqual(seen, ["10", "3"]);
+});
+
 void test("a late HTTP response does not remove kinds, but provides the counts", () => {
   const { browser, feed, seen, receive } = start();
   browser.socket.accept();

@@ -90,7 +90,7 @@ for (const [typed, want] of first)
 void test("an empty search lists pinned and recent kinds, except the kind of the page", () =>
   assert.deepEqual(labels("", { recent: ["core/v1/pods", "apps/v1/deployments"] }), ["Nodes", "Deployments"]));
 
-void test("a namespaced kind has no count while namespaces are selected, because counts include all of them", () => {
+void test("a kind has the count of the resource picker", () => {
   const counted = kinds.map((k) => ({ ...k, count: 7 }));
   const detail = (typed: string, ns: string[]): string | undefined =>
     new PaletteSearch().find(
@@ -100,7 +100,7 @@ void test("a namespaced kind has no count while namespaces are selected, because
     ).items[0]?.detail;
   assert.deepEqual(
     [detail("deploy", []), detail("deploy", ["shop"]), detail("nodes", ["shop"])],
-    ["deploy · apps · 7", "deploy · apps", "no · 7"],
+    ["deploy · apps · 7", "deploy · apps · 7", "no · 7"],
   );
 });
 

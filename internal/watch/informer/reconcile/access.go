@@ -15,6 +15,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/listwatch"
+	"github.com/glasshouse-project/glasshouse/internal/watch/status"
 )
 
 const (
@@ -183,7 +184,7 @@ func (t *accessTable) refusal(ctx context.Context, previous namespaceAccess, isF
 		return previous.Reason
 	}
 	state, reason := tryList(ctx, t.client, t.scope, "")
-	if !state.IsRefused() {
+	if state != status.Forbidden {
 		return ""
 	}
 	if _, short, ok := strings.Cut(reason, " is forbidden: "); ok {

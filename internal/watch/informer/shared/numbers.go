@@ -30,14 +30,13 @@ type Numbers struct {
 }
 
 // Numbers returns the numbers of objects in some namespaces; no namespaces mean all. Cluster-scoped objects always
-// count. If ctx ends first, it returns zeros. Warning events are no problems, because the objects that they are about
-// are.
-func (i *Informer) Numbers(ctx context.Context, namespaces []string) (sum Numbers) {
+// count. Warning events do not count as problems, because their objects do. ok is false if ctx ends first.
+func (i *Informer) Numbers(ctx context.Context, namespaces []string) (sum Numbers, ok bool) {
 	n := &i.numbers
 	select {
 	case n.lock <- struct{}{}:
 	case <-ctx.Done():
-		return Numbers{}
+		return Numbers{}, false
 	}
 	defer func() { <-n.lock }()
 	for now := i.Now().Offset; !n.isBuilt || n.cursor.Offset < now; {
@@ -46,13 +45,13 @@ func (i *Informer) Numbers(ctx context.Context, namespaces []string) (sum Number
 			continue
 		}
 		// This call of Next does not wait, because there are changes after the cursor.
-		changes, next, err := i.Next(ctx, n.cursor, maxProblemChanges)
+		changes, next, err := i.Next(ctx, n.cursor, maxNumberChanges)
 		switch {
 		case errors.Is(err, journal.ErrGone):
 			n.isBuilt = false
 			continue
 		case err != nil:
-			return Numbers{}
+			return Numbers{}, false
 		}
 		n.cursor = next
 		for _, c := range event.Fold(changes) {
@@ -69,10 +68,10 @@ func (i *Informer) Numbers(ctx context.Context, namespaces []string) (sum Number
 	if gvr := i.Scope.Resource; resource.IsEvents(gvr.Group, gvr.Resource) {
 		sum.Problems = verdict.Counts{}
 	}
-	return sum
+	return sum, true
 }
 
-const maxProblemChanges = 1000
+const maxNumberChanges = 1000
 
 func (n *numbers) build(i *informer.Informer) {
 	entries, cursor := i.Snapshot()

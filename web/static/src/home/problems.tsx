@@ -17,10 +17,10 @@ export const InProgress = ({ overview, ns }: { overview: Overview; ns: readonly 
         const text = `${formatInteger(p.count)} ${p.count === 1 ? p.kind : pluralOfWatched(p)}`;
         const href = listHref(p.resource, ns, "is:progressing");
         return (
-          <>
+          <span key={p.resource}>
             {n > 0 && ", "}
             {href === null ? text : <a href={href}>{text}</a>}
-          </>
+          </span>
         );
       })}
     </p>

@@ -18,6 +18,8 @@ export class Picker implements KindListener {
   private problems: ReadonlyMap<string, string> = new Map();
   // Number of objects by resource ref. null until the server has sent counts.
   private counts: ReadonlyMap<string, number> | null = null;
+  // The last counts of all namespaces.
+  private totals: ReadonlyMap<string, number> | null = null;
   private problemCounts: ReadonlyMap<string, ProblemCounts> = new Map();
   // The resources that had no objects when the server first sent counts, and still have none. They are under "More".
   private empty: ReadonlySet<string> | null = null;
@@ -82,9 +84,9 @@ export class Picker implements KindListener {
     return this.feed.isReachable;
   }
 
-  /** Returns the number of objects of a resource at the last count, or 0 if the server has not counted them. */
+  /** Returns the last known number of objects of a resource in all namespaces, or 0 if it is unknown. */
   countOf(ref: string): number {
-    if (this.counts !== null) return this.counts.get(ref) ?? 0;
+    if (this.totals !== null || this.ns.length > 0 || this.isOutdated) return this.totals?.get(ref) ?? 0;
     const a = this.links().find((l) => l.dataset["ref"] === ref);
     return Number((a?.querySelector(".count")?.textContent ?? "").replaceAll(",", ""));
   }
@@ -94,9 +96,10 @@ export class Picker implements KindListener {
     return this.kinds.get(ref);
   }
 
-  /** Returns the resources that are listed now. Each watched resource includes its number of objects. */
+  /** Returns the resources that are listed now. Each watched resource includes the number that the picker shows. */
   listedKinds(): ListedKind[] {
-    return this.list.map((k) => ({ ...k, count: this.counts?.get(k.ref) ?? null }));
+    const isOutdated = (k: Kind): boolean => this.isOutdated && k.namespaced;
+    return this.list.map((k) => ({ ...k, count: (isOutdated(k) ? null : this.counts?.get(k.ref)) ?? null }));
   }
 
   pins(): readonly string[] {
@@ -141,6 +144,8 @@ export class Picker implements KindListener {
     if (ns.join() === this.ns.join()) return;
     this.ns = ns;
     this.isOutdated = this.counts !== null;
+    this.problemCounts = new Map();
+    this.empty = null;
     this.feed.setNamespaces(ns);
     this.drawCounts();
   }
@@ -212,6 +217,7 @@ export class Picker implements KindListener {
   kindsCounted(counts: ReadonlyMap<string, number>, problems: ReadonlyMap<string, ProblemCounts> | null): void {
     const same = this.counts?.size === counts.size && [...counts.keys()].every((ref) => this.counts?.has(ref));
     this.counts = counts;
+    if (this.ns.length === 0) this.totals = counts;
     this.isOutdated = false;
     this.problemCounts = problems ?? this.problemCounts;
     const { empty } = this;
@@ -233,11 +239,11 @@ export class Picker implements KindListener {
       // Until the server sends counts, keep the count in the server-rendered HTML.
       if (count !== null || this.counts !== null)
         setText(a.lastElementChild as Element, count === null ? "" : formatInteger(count));
-      if (this.counts !== null) drawProblemCounts(a, isOutdated ? undefined : this.problemCounts.get(linkRef));
+      if (this.counts !== null) drawProblemCounts(a, this.problemCounts.get(linkRef));
     }
     for (const group of this.groups.children) {
       const failed = [...group.querySelectorAll("a")].reduce(
-        (sum, a) => sum + ((!this.isOutdated && this.problemCounts.get(a.dataset["ref"] ?? "")?.failed) || 0),
+        (sum, a) => sum + (this.problemCounts.get(a.dataset["ref"] ?? "")?.failed ?? 0),
         0,
       );
       setAttr(group.firstElementChild as Element, "data-failed", failed === 0 ? null : formatInteger(failed));

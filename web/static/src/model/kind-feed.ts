@@ -56,8 +56,10 @@ export class KindFeed implements Handler {
     if (this.live === null) return;
     this.subscription?.close();
     this.etag = "";
+    const isPolling = this.isReachable !== null && !this.socketSendsCounts;
     this.restart();
     this.start(this.live);
+    if (isPolling) this.fetch().catch(() => undefined); // After an error, the next poll retries.
   }
 
   message(m: Parameters<Handler["message"]>[0]): void {

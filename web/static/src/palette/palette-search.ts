@@ -346,9 +346,7 @@ function kindItems(kinds: readonly ListedKind[], context: SearchContext, sorted 
         : context.recent.includes(k.ref)
           ? "Recent"
           : "Resources";
-    // If namespaces are selected, omit the count: it includes all namespaces, but the item opens the list of the
-    // selected ones.
-    const count = k.count === null || (k.namespaced && ns.length > 0) ? "" : formatInteger(k.count);
+    const count = k.count === null ? "" : formatInteger(k.count);
     const isOther = context.versions?.includes(k) === true;
     const group = isOther ? k.ref.split("/", 2).join("/") : k.group === "core" ? "" : k.group;
     const detail = [k.short.join(" "), group, k.state === "forbidden" ? "forbidden" : count]
