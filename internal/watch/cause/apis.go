@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/api"
@@ -48,15 +49,21 @@ func apiService(s *subject.Subject) *verdict.Verdict {
 const checkTime = time.Minute
 
 // unanswered reports a new APIService whose Service does not answer the API server, although its pods have been ready
-// for a long time. Without such pods, an APIService is possibly not available because its pods are also new.
+// for a long time. If one of its pods is new, the APIService is possibly not available because of a rollout.
 func unanswered(s *subject.Subject, service *neighbor.Neighbor) *verdict.Verdict {
 	selector := s.Selector(service.ID)
 	if s.Own.Severity != verdict.Progressing || s.Own.Reason != "FailedDiscoveryCheck" || selector == nil {
 		return nil
 	}
 	subject.Follow(s, service)
-	since := subject.ReadySince(s, service.ID.Namespace(), selector)
-	if since.IsZero() || !subject.HasPassed(s, since.Add(subject.SettleTime)) ||
+	pods, isComplete := subject.PodsOf(s, service.ID.Namespace(), selector, neighbor.Limit)
+	isOld := func(n neighbor.Neighbor) bool {
+		pod := neighbor.Decode[corev1.Pod](n.Object)
+		since := neighbor.ReadySince(&pod)
+		return !since.IsZero() && subject.HasPassed(s, since.Add(subject.SettleTime))
+	}
+	isNew := func(n neighbor.Neighbor) bool { return !isOld(n) }
+	if len(pods) == 0 || !isComplete || slices.ContainsFunc(pods, isNew) ||
 		!subject.HasPassed(s, s.Object.Created().Add(checkTime)) {
 		return nil
 	}

@@ -1,15 +1,10 @@
 package cause
 
 import (
-	"bytes"
 	"fmt"
-	"slices"
 	"strings"
 
 	admission "k8s.io/api/admissionregistration/v1"
-	rbac "k8s.io/api/rbac/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/subject"
 	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
@@ -31,47 +26,6 @@ func withoutTarget(s *subject.Subject, member, effect string) *verdict.Verdict {
 	v := s.ReportMissing(target, verdict.Degraded)
 	v.Sentence = effect + v.Sentence
 	return v
-}
-
-// aggregatedRole reports a ClusterRole that a binding grants, but that has no rules: a controller should copy the rules
-// of other ClusterRoles into it, and its selectors match none of them. A role that no binding grants is possibly only
-// an extension point. If a selected role has no rules either, more roles are possibly installed later.
-func aggregatedRole(s *subject.Subject) *verdict.Verdict {
-	if !bytes.Contains(s.Text(), []byte(`"aggregationRule"`)) {
-		return nil
-	}
-	o := neighbor.Decode[rbac.ClusterRole](s.Object)
-	if o.AggregationRule == nil || len(o.Rules) > 0 || !s.IsSettled() || !isGranted(s) {
-		return nil
-	}
-	all, isComplete := subject.AllOf(s, s.ID.Kind, "", maxClusterRoles)
-	if !isComplete {
-		return nil
-	}
-	var texts []string
-	for n := range o.AggregationRule.ClusterRoleSelectors {
-		selector, err := metav1.LabelSelectorAsSelector(&o.AggregationRule.ClusterRoleSelectors[n])
-		if err != nil || slices.ContainsFunc(all, func(n neighbor.Neighbor) bool {
-			role := neighbor.Decode[metav1.PartialObjectMetadata](n.Object)
-			return n.ID != s.ID && selector.Matches(labels.Set(role.Labels))
-		}) {
-			return nil
-		}
-		texts = append(texts, selector.String())
-	}
-	// ExplainAlone requires no permission for bindings. The sentence reveals only whether a binding exists.
-	return subject.ExplainAlone(s, verdict.Degraded, "NothingAggregated", "Grants nothing: no ClusterRole matches "+
-		"the selectors of its aggregationRule ("+strings.Join(texts, "; ")+")")
-}
-
-// maxClusterRoles limits the ClusterRoles whose labels are read.
-const maxClusterRoles = 20 * neighbor.Limit
-
-// isGranted reports whether a binding grants the subject to someone.
-func isGranted(s *subject.Subject) bool {
-	return slices.ContainsFunc(s.Existing(s.Users(s.ID, neighbor.Limit)), func(n neighbor.Neighbor) bool {
-		return n.ID.Group == rbacGroup && len(neighbor.Decode[rbac.RoleBinding](n.Object).Subjects) > 0
-	})
 }
 
 // policyBinding reports a binding of an admission policy whose policy or whose parameters do not exist.

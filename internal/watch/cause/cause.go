@@ -89,8 +89,6 @@ func ruleFor(s *subject.Subject) rule {
 		return istioGateway
 	case graph.Kind{Group: rbacGroup, Kind: "RoleBinding"}, graph.Kind{Group: rbacGroup, Kind: "ClusterRoleBinding"}:
 		return binding
-	case graph.Kind{Group: rbacGroup, Kind: "ClusterRole"}:
-		return aggregatedRole
 	case graph.Kind{Group: admissionGroup, Kind: "ValidatingAdmissionPolicyBinding"},
 		graph.Kind{Group: admissionGroup, Kind: "MutatingAdmissionPolicyBinding"}:
 		return policyBinding

@@ -64,7 +64,6 @@ func TestNoConclusionFromCutList(t *testing.T) {
 	pool, longhornNode := graph.Kind{Group: "openebs.io", Kind: "DiskPool"}, graph.Kind{Group: "longhorn.io", Kind: "Node"}
 	cronJob := graph.Kind{Group: "batch", Kind: "CronJob"}
 	addressPool := graph.Kind{Group: "metallb.io", Kind: "IPAddressPool"}
-	role := graph.Kind{Group: "rbac.authorization.k8s.io", Kind: "ClusterRole"}
 	serviceRange := graph.Kind{Group: "networking.k8s.io", Kind: "ServiceCIDR"}
 	for _, test := range []struct {
 		file string
@@ -87,7 +86,6 @@ func TestNoConclusionFromCutList(t *testing.T) {
 		{"webhook-network-policy", graph.NewID(webhook, "", "blocked"), "selected", pod},
 		{"service-range-deletion", graph.NewID(serviceRange, "", "used"), "all", serviceRange},
 		{"service-address-on-request", graph.NewID(service, "shop", "plain"), "all", addressPool},
-		{"cluster-role-aggregation", graph.NewID(role, "", "agent"), "all", role},
 		{"limit-range", graph.NewID(set, "shop", "web-1"), "all", graph.Kind{Kind: "LimitRange"}},
 		{"pod-network-policy", graph.NewID(pod, "shop", "blocked"), "selected", pod},
 		{"pod-network-policy", graph.NewID(pod, "shop", "dns"), "all", service},

@@ -167,7 +167,7 @@ func unhandled(s *subject.Subject) *verdict.Verdict {
 	}](s.Object).Spec.ControllerName)
 }
 
-// application explains an Application of Argo CD by the server that Argo CD needs, by the worst problem of the
+// application explains an Application of Argo CD by the repository server of Argo CD, by the worst problem of the
 // resources that it manages, by a sync that does not end, or by another Application with the same resources.
 func application(s *subject.Subject) *verdict.Verdict {
 	if s.Own.Severity <= verdict.OK {

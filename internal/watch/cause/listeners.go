@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/subject"
 	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
@@ -15,7 +16,7 @@ import (
 // default, a Gateway allows none. The cause is the Gateway only if its spec still does not allow the ListenerSet.
 func listenerSet(s *subject.Subject) *verdict.Verdict {
 	isDenied := func(c metav1.Condition) bool { return c.Type == "Accepted" && c.Reason == "NotAllowed" }
-	if !s.Own.Severity.IsProblem() ||
+	if !s.Own.Severity.IsProblem() || s.Own.Reason == subject.Terminating ||
 		!slices.ContainsFunc(neighbor.Conditions(s.Object, metav1.ConditionFalse), isDenied) {
 		return custom(s)
 	}
@@ -23,6 +24,7 @@ func listenerSet(s *subject.Subject) *verdict.Verdict {
 		if gateway.Object == nil || gateway.ID.Kind != (graph.Kind{Group: gatewayGroup, Kind: "Gateway"}) {
 			continue
 		}
+		subject.Follow(s, &gateway)
 		if limit := listenerLimit(s, &gateway); limit != "" {
 			return s.ExplainBy(&gateway, verdict.Degraded, s.Own.Reason,
 				subject.Sentences(s.Own.Sentence, s.Name(&gateway)+" allows "+limit+" (spec.allowedListeners)"))
@@ -37,7 +39,8 @@ func listenerLimit(s *subject.Subject, gateway *neighbor.Neighbor) string {
 		Spec struct {
 			AllowedListeners struct {
 				Namespaces struct {
-					From string `json:"from"`
+					From     string                `json:"from"`
+					Selector *metav1.LabelSelector `json:"selector"`
 				} `json:"namespaces"`
 			} `json:"allowedListeners"`
 		} `json:"spec"`
@@ -47,8 +50,18 @@ func listenerLimit(s *subject.Subject, gateway *neighbor.Neighbor) string {
 		return "no ListenerSets"
 	case allowed.From == "Same" && !isSame:
 		return "only ListenerSets of its namespace"
-	case allowed.From == "Selector":
-		return "only ListenerSets of selected namespaces"
+	case allowed.From != "Selector":
+		return ""
 	}
-	return ""
+	namespace := s.Find(graph.NewID(graph.Kind{Kind: "Namespace"}, "", s.ID.Namespace()))
+	selector, err := metav1.LabelSelectorAsSelector(allowed.Selector)
+	if namespace.Object == nil || err != nil {
+		return ""
+	}
+	subject.Follow(s, &namespace)
+	s.AddSource(namespace.Resource, "")
+	if selector.Matches(labels.Set(neighbor.Decode[metav1.PartialObjectMetadata](namespace.Object).Labels)) {
+		return ""
+	}
+	return "only ListenerSets of selected namespaces"
 }

@@ -165,10 +165,10 @@ func repeatedBy(e *Engine, id graph.ID, own verdict.Severity) []graph.ID {
 
 // explainsTarget reports whether the verdict on an object (the target) can depend on an object that refers to it (the
 // user): on an event about it, on a pod that waits for a PersistentVolumeClaim, on the binding of a policy, or on the
-// existence of users of a Service or a ClusterRole.
+// existence of users of a Service.
 func explainsTarget(user, target graph.Kind) bool {
 	return user.Kind == "Event" || target.Kind == "PersistentVolumeClaim" || target == graph.Kind{Kind: "Service"} ||
-		target.Group == admissionGroup || target.Kind == "ClusterRole"
+		target.Group == admissionGroup
 }
 
 const admissionGroup = "admissionregistration.k8s.io"

@@ -105,8 +105,16 @@ func Conditions(o Object, status metav1.ConditionStatus) (conditions []metav1.Co
 }
 
 // IsReady reports whether the condition Ready of a pod is True.
-func IsReady(p *corev1.Pod) bool {
-	return slices.ContainsFunc(p.Status.Conditions, func(c corev1.PodCondition) bool {
-		return c.Type == corev1.PodReady && c.Status == corev1.ConditionTrue
-	})
+func IsReady(p *corev1.Pod) bool { return slices.ContainsFunc(p.Status.Conditions, isReady) }
+
+func isReady(c corev1.PodCondition) bool {
+	return c.Type == corev1.PodReady && c.Status == corev1.ConditionTrue
+}
+
+// ReadySince returns when a pod became ready, or the zero time if it is not ready.
+func ReadySince(p *corev1.Pod) time.Time {
+	if at := slices.IndexFunc(p.Status.Conditions, isReady); at >= 0 {
+		return p.Status.Conditions[at].LastTransitionTime.Time
+	}
+	return time.Time{}
 }

@@ -57,18 +57,21 @@ func RepeatedWarning(s *subject.Subject) *verdict.Verdict {
 }
 
 // waitingPattern matches a warning which states that something waits, or that something else is not ready.
-var waitingPattern = regexp.MustCompile(`(?i)\b(?:(?:delay|wait|postpon|defer)(?:s|e|es|ed|ing)?\b|` +
+var waitingPattern = regexp.MustCompile(`(?i)\b(?:(?:delay|wait|postpon)(?:s|e|es|ed|ing)?\b|defer(?:s|red|ring)?\b|` +
 	`not (?:yet )?(?:ready|available|running|reachable|upgraded|up to date)\b|not [a-z]+ yet\b)`)
 
 // awaited adds a cause to the verdict v about a warning: the subject waits for an object that has a problem. The spec
-// of the subject refers to this object, and the warning contains its name or its kind.
+// of the subject refers to this object, and the warning contains its name, or its kind if the subject refers to only one
+// object of this kind.
 func awaited(s *subject.Subject, v *verdict.Verdict) *verdict.Verdict {
 	if !waitingPattern.MatchString(v.Sentence) {
 		return nil
 	}
 	var candidates []neighbor.Neighbor
-	for _, t := range targets(s, nil) {
-		isNamed := namesTarget(v.Sentence, &t) || namesKind(v.Sentence, t.ID)
+	all := targets(s, nil)
+	for _, t := range all {
+		isOther := func(other target) bool { return other.ID.Kind == t.ID.Kind && other.ID != t.ID }
+		isNamed := namesTarget(v.Sentence, &t) || namesKind(v.Sentence, t.ID) && !slices.ContainsFunc(all, isOther)
 		if isNamed && t.by.IsRef && !s.IsDependent(t.Neighbor) {
 			candidates = append(candidates, t.Neighbor)
 		}

@@ -24,7 +24,8 @@ func Guest(s *subject.Subject) *verdict.Verdict {
 			NodeName string `json:"nodeName"`
 		} `json:"status"`
 	}](s.Object).Status
-	if status.Phase != "Scheduled" { // In an earlier phase, the pod is not ready. In a later one, the machine has started.
+	isFailed := func(c metav1.Condition) bool { return c.Type == "Synchronized" } // The agent reported an error.
+	if status.Phase != "Scheduled" || slices.ContainsFunc(neighbor.Conditions(s.Object, metav1.ConditionFalse), isFailed) {
 		return nil
 	}
 	agent := subject.FailedAgent(s, status.NodeName, isVirtHandler)

@@ -2,7 +2,6 @@ package operator
 
 import (
 	"bytes"
-	"cmp"
 	"regexp"
 	"slices"
 	"strings"
@@ -13,12 +12,12 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
-// inUse matches an error of a cloud about a thing that is not deleted because other things need it.
+// inUse matches an error of a cloud about a resource that is not deleted because other resources need it.
 var inUse = regexp.MustCompile(`(?i)\b(?:DependencyViolation|DeleteConflict|[a-z]*InUse[a-z]*|` +
 	`has (?:\w+ )?depend(?:encies|ents?)|(?:is )?(?:still|already|currently) (?:in use|being used|used)|` +
 	`(?:is )?(?:in use|being used) by)\b`)
 
-// Dependent explains a deletion that does not end, because a cloud refuses to delete a thing that another thing needs.
+// Dependent explains a deletion that does not end, because a cloud refuses to delete a resource that another one needs.
 // The cause is another resource of the same provider: it refers to the subject, and is not deleted either. Dependent
 // uses only the own verdict of this resource, because it can have inherited its verdict from the subject.
 func Dependent(s *subject.Subject) *verdict.Verdict {
@@ -32,20 +31,25 @@ func Dependent(s *subject.Subject) *verdict.Verdict {
 	var found []neighbor.Neighbor
 	for _, kind := range subject.OfAllKinds(s, isFamily, s.ID.Namespace(), "-") {
 		for _, n := range s.All(kind.ID.Kind, kind.ID.Namespace(), neighbor.Limit) {
+			if n.ID == s.ID || !refersTo(s, &n) {
+				continue
+			}
+			subject.Follow(s, &n)
 			own := n.Object.Verdict().Own().Unpack()
-			if own.Reason == subject.Terminating && own.Severity.IsProblem() && n.ID != s.ID && refersTo(s, &n) {
+			if own.Reason == subject.Terminating && own.Severity.IsProblem() {
 				found = append(found, n)
 			}
 		}
 	}
-	if len(found) == 0 {
+	// Another resource that is also in use is only a symptom.
+	found = slices.DeleteFunc(found, func(n neighbor.Neighbor) bool {
+		return inUse.MatchString(n.Object.Verdict().Own().Unpack().Sentence)
+	})
+	if len(found) != 1 {
 		return nil
 	}
-	first := slices.MinFunc(found, func(a, b neighbor.Neighbor) int {
-		return cmp.Or(strings.Compare(a.ID.Kind.Kind, b.ID.Kind.Kind), strings.Compare(a.ID.Key, b.ID.Key))
-	})
+	first := found[0]
 	own := first.Object.Verdict().Own().Unpack()
-	subject.Follow(s, &first)
 	s.AddSource(first.Resource, first.ID.Namespace())
 	return s.Explain(verdict.Degraded, s.Own.Reason,
 		subject.Sentences(s.Own.Sentence, s.Name(&first)+" needs it: "+own.Why()),

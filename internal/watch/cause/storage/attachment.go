@@ -20,8 +20,9 @@ func Attachment(s *subject.Subject) *verdict.Verdict {
 	return subject.StoppedController(s, "attacher", neighbor.Decode[storage.VolumeAttachment](s.Object).Spec.Attacher)
 }
 
-// unattached explains a pod that waits for a volume by the attachment of the volume to the pod's node. It ignores an
-// attachment whose own error is also in the event, because more viewers may read events.
+// unattached explains a pod that waits for a volume by the attachment of the volume to the pod's node. If the event
+// already contains the error of the attachment, it ignores the attachment, because more viewers may read events. Some
+// clouds add a new ID to the error of each attempt, so it does not compare the errors.
 func unattached(s *subject.Subject, p *corev1.Pod, last *corev1.Event) *verdict.Verdict {
 	found := volumePattern.FindStringSubmatch(last.Message)
 	if found == nil || last.Reason != "FailedAttachVolume" {
@@ -39,7 +40,7 @@ func unattached(s *subject.Subject, p *corev1.Pod, last *corev1.Event) *verdict.
 		}
 		subject.Follow(s, &n)
 		e := o.Status.AttachError
-		isInEvent := !n.Object.Verdict().IsInherited() && e != nil && strings.Contains(last.Message, e.Message)
+		isInEvent := !n.Object.Verdict().IsInherited() && e != nil && !strings.Contains(last.Message, "timed out waiting")
 		if !s.HasProblem(&n) || isInEvent {
 			continue
 		}

@@ -5,14 +5,12 @@ import (
 	"iter"
 	"slices"
 	"strings"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
 	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
-	"github.com/glasshouse-project/glasshouse/internal/watch/objectrefs"
 	"github.com/glasshouse-project/glasshouse/internal/watch/resource"
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
@@ -172,18 +170,4 @@ func Workload(s *Subject, pod *neighbor.Neighbor) neighbor.Neighbor {
 		found = s.Find(owners[at].ID)
 	}
 	return found
-}
-
-// ReadySince returns when the pod that has been ready for the longest time became ready, of the pods that a selector
-// selects. It returns the zero time if none of them is ready.
-func ReadySince(s *Subject, namespace string, selector *objectrefs.Selector) (oldest time.Time) {
-	for _, n := range s.Existing(s.Selected(namespace, selector, neighbor.Limit)) {
-		for _, c := range neighbor.Decode[corev1.Pod](n.Object).Status.Conditions {
-			isReady := c.Type == corev1.PodReady && c.Status == corev1.ConditionTrue
-			if isReady && (oldest.IsZero() || c.LastTransitionTime.Time.Before(oldest)) {
-				oldest = c.LastTransitionTime.Time
-			}
-		}
-	}
-	return oldest
 }

@@ -5,11 +5,14 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	networking "k8s.io/api/networking/v1"
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/subject"
 	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
+	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
@@ -71,6 +74,12 @@ func isServed(s *subject.Subject, p *path) bool {
 	if n.Object == nil || selector == nil {
 		return false
 	}
-	oldest := subject.ReadySince(s, p.namespace, selector)
+	var oldest time.Time
+	for _, n := range s.Existing(s.Selected(p.namespace, selector, neighbor.Limit)) {
+		pod := neighbor.Decode[corev1.Pod](n.Object)
+		if since := neighbor.ReadySince(&pod); !since.IsZero() && (oldest.IsZero() || since.Before(oldest)) {
+			oldest = since
+		}
+	}
 	return !oldest.IsZero() && subject.HasPassed(s, oldest.Add(statesTime))
 }

@@ -23,7 +23,6 @@ var firstResources = []string{ //nolint:gochecknoglobals // Constant.
 	"admissionregistration.k8s.io/v1/mutatingwebhookconfigurations",
 	"admissionregistration.k8s.io/v1/validatingwebhookconfigurations", "core/v1/replicationcontrollers",
 	"rbac.authorization.k8s.io/v1/rolebindings", "rbac.authorization.k8s.io/v1/clusterrolebindings",
-	"rbac.authorization.k8s.io/v1/clusterroles",
 	"storage.k8s.io/v1/volumeattachments", "storage.k8s.io/v1/csidrivers", "storage.k8s.io/v1/csinodes",
 	"networking.k8s.io/v1/servicecidrs", "apiextensions.k8s.io/v1/customresourcedefinitions",
 	"flowcontrol.apiserver.k8s.io/v1/flowschemas", "flowcontrol.apiserver.k8s.io/v1/prioritylevelconfigurations",
@@ -36,7 +35,8 @@ var firstResources = []string{ //nolint:gochecknoglobals // Constant.
 // onlyNames are resources whose objects are needed only to check whether they exist. Their content is not read.
 var onlyNames = []string{ //nolint:gochecknoglobals // Constant.
 	"core/v1/configmaps", "core/v1/secrets", "core/v1/serviceaccounts", "rbac.authorization.k8s.io/v1/roles",
-	"scheduling.k8s.io/v1/priorityclasses", "node.k8s.io/v1/runtimeclasses",
+	"rbac.authorization.k8s.io/v1/clusterroles", "scheduling.k8s.io/v1/priorityclasses",
+	"node.k8s.io/v1/runtimeclasses",
 	"resource.k8s.io/v1/deviceclasses", "resource.k8s.io/v1/resourceclaims", "resource.k8s.io/v1/resourceclaimtemplates",
 	"storage.k8s.io/v1/volumeattributesclasses",
 	"admissionregistration.k8s.io/v1/mutatingadmissionpolicies", "certificates.k8s.io/v1beta1/clustertrustbundles",

@@ -49,7 +49,7 @@ func unassigned(s *subject.Subject) *verdict.Verdict {
 		switch {
 		case pool.serves(s.ID.Namespace()):
 			return nil
-		case !ptr.Deref(pool.Spec.AutoAssign, true) && (cause == nil || pools[n].ID.Key < cause.ID.Key):
+		case pool.Spec.ServiceAllocation == nil && (cause == nil || pools[n].ID.Key < cause.ID.Key):
 			cause = &pools[n]
 		}
 	}
@@ -67,7 +67,7 @@ func requests(s *subject.Subject) bool {
 	o := neighbor.Decode[corev1.Service](s.Object)
 	for key, value := range o.Annotations {
 		domain, name, _ := strings.Cut(key, "/")
-		isRequest := name == "address-pool" || name == "loadBalancerIPs" || name == "ip-pool"
+		isRequest := name == "address-pool" || name == "loadBalancerIPs"
 		if strings.HasPrefix(domain, "metallb.") && isRequest && value != "" {
 			return true
 		}
@@ -76,7 +76,8 @@ func requests(s *subject.Subject) bool {
 }
 
 // poolsOf returns the pools of the MetalLB that serves the subject. MetalLB reads only the pools of its own namespace.
-// If several namespaces have pools and a MetalLB, poolsOf prefers the namespace of the subject, or else returns nil.
+// If several namespaces have pools and a MetalLB, poolsOf prefers the namespace of the subject. It returns nil if it is
+// unknown which MetalLB serves the subject.
 func poolsOf(s *subject.Subject) []neighbor.Neighbor {
 	kind := graph.Kind{Group: "metallb.io", Kind: "IPAddressPool"}
 	all, isComplete := subject.AllOf(s, kind, neighbor.AnyNamespace, neighbor.Limit)
@@ -86,12 +87,20 @@ func poolsOf(s *subject.Subject) []neighbor.Neighbor {
 	pools := make(map[string][]neighbor.Neighbor)
 	for _, n := range all {
 		namespace := n.ID.Namespace()
-		if pools[namespace] != nil || hasMetalLB(s, namespace) {
+		has, isKnown := hasMetalLB(s, namespace)
+		if !isKnown {
+			return nil
+		}
+		if has {
 			pools[namespace] = append(pools[namespace], n)
 		}
 	}
-	if own := pools[s.ID.Namespace()]; own != nil || len(pools) > 1 {
-		return own
+	hasClass := neighbor.Decode[corev1.Service](s.Object).Spec.LoadBalancerClass != nil
+	if len(pools) > 1 && !hasClass {
+		return pools[s.ID.Namespace()]
+	}
+	if len(pools) > 1 {
+		return nil
 	}
 	for _, only := range pools {
 		return only
@@ -99,12 +108,13 @@ func poolsOf(s *subject.Subject) []neighbor.Neighbor {
 	return nil
 }
 
-// hasMetalLB reports whether the controller of MetalLB runs in a namespace.
-func hasMetalLB(s *subject.Subject, namespace string) bool {
-	all := s.All(graph.Kind{Group: "apps", Kind: "Deployment"}, namespace, neighbor.Limit)
-	return slices.ContainsFunc(all, func(n neighbor.Neighbor) bool {
+// hasMetalLB reports whether the controller of MetalLB runs in a namespace. isKnown is false if it possibly does.
+func hasMetalLB(s *subject.Subject, namespace string) (has, isKnown bool) {
+	all, isComplete := subject.AllOf(s, graph.Kind{Group: "apps", Kind: "Deployment"}, namespace, neighbor.Limit)
+	has = slices.ContainsFunc(all, func(n neighbor.Neighbor) bool {
 		return slices.ContainsFunc(subject.Template(&n).Spec.Containers, func(c corev1.Container) bool {
 			return strings.Contains(c.Image, "metallb") && strings.Contains(c.Name+c.Image, "controller")
 		})
 	})
+	return has, has || isComplete
 }
