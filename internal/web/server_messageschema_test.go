@@ -196,6 +196,7 @@ func TestMessagesMatchTheSchemas(t *testing.T) {
 		b.api.Set("core/v1/namespaces", apitest.Item{Name: "a"})
 		c := &schemaTab{b.openAs(options)}
 		c.receiveViews(b)
+		c.receiveSpecAuthors(b)
 		c.receiveWindows(b)
 		c.receiveLogs(b)
 		c.receiveStates(b)
@@ -204,7 +205,8 @@ func TestMessagesMatchTheSchemas(t *testing.T) {
 		c.Send(`{"op":"unsubscribe","id":9999}`)
 		c.Until(0, "error")
 	}, apitest.Kind{Ref: "core/v1/namespaces", Kind: "Namespace", Cluster: true},
-		apitest.Kind{Ref: "core/v1/secrets", Kind: "Secret"}, apitest.Kind{Ref: "core/v1/endpoints", Kind: "Endpoints"})
+		apitest.Kind{Ref: "core/v1/secrets", Kind: "Secret"}, apitest.Kind{Ref: "core/v1/endpoints", Kind: "Endpoints"},
+		apitest.Kind{Ref: "apps/v1/deployments", Kind: "Deployment"})
 	// Chunks need connections with buffers, which the bubble does not have, so use a site without fake time.
 	s := newSite(t)
 	(&schemaTab{s.openAs(options)}).receiveLongMessages(s)
@@ -364,6 +366,24 @@ func (c *schemaTab) receiveWindows(b *bubble) {
 	c.UntilContains(`"id":20`, `"type":"window"`, `"newest"`)
 	c.Send(`[{"op":"unsubscribe","id":20},{"op":"ping","id":21}]`)
 	c.Until(21, "pong")
+}
+
+// receiveSpecAuthors receives updates with the author of the specification.
+func (c *schemaTab) receiveSpecAuthors(b *bubble) {
+	start := time.Now()
+	edit := func(manager string, second time.Duration) {
+		b.api.Set("apps/v1/deployments", managedBy("a", "web", manager, start.Add(second*time.Second)))
+	}
+	edit("helm", 0)
+	c.Send(`[{"op":"subscribe","id":40,"resource":"apps/v1/deployments","view":"rows"},
+		{"op":"subscribe","id":41,"resource":"apps/v1/deployments","view":"table"}]`)
+	c.waitForEach("snapshot", 40, 41)
+	edit("kubectl-edit", 5)
+	c.UntilContains(`"id":40`, `"specBy":{"manager":"kubectl-edit","time":"`)
+	edit("helm", 6)
+	c.UntilContains(`"id":41`, `"specBy":["helm","`)
+	c.Send(`[{"op":"unsubscribe","id":40},{"op":"unsubscribe","id":41},{"op":"ping","id":42}]`)
+	c.Until(42, "pong")
 }
 
 // receiveLogs receives all messages of the view log.

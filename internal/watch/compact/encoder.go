@@ -50,6 +50,8 @@ type Parts struct {
 	Verdict     verdict.Packed
 	Managed     []byte    // The managedFields as JSON text.
 	ManagedTime time.Time // Newest time in the managedFields.
+	// SpecAuthor made the newest change of the specification; nil if unknown.
+	SpecAuthor *fieldmanager.Author
 }
 
 // NewEncoder returns an Encoder. Until the first list, it compresses without dictionaries.
@@ -81,11 +83,11 @@ func (e *Encoder) Encode(parts *Parts) *Object {
 	if !e.Collecting() {
 		e.packed = e.codec.encode(e.packed, parts.Text)
 		o.codec = e.codec
-		pack(o, &parts.Metadata, parts.Cells, parts.Verdict, e.packed)
+		pack(o, parts, e.packed)
 		e.listBytes += int64(o.Size())
 		return o
 	}
-	pack(o, &parts.Metadata, parts.Cells, parts.Verdict, parts.Text)
+	pack(o, parts, parts.Text)
 	if len(e.training)%(trainingObjects/sampleObjects) == 0 {
 		e.samples = append(e.samples, bytes.Clone(parts.Managed))
 	}

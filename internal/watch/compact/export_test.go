@@ -8,7 +8,7 @@ func Compressed(text string, freed func()) *Object {
 	objectCodec := new(codec)
 	runtime.AddCleanup(objectCodec, func(freed func()) { freed() }, freed)
 	o := &Object{codec: objectCodec}
-	m := &Metadata{Namespace: "a", Name: "p", ResourceVersion: "1"}
-	pack(o, m, []byte("[]"), nil, objectCodec.encode(nil, []byte(text)))
+	m := Metadata{Namespace: "a", Name: "p", ResourceVersion: "1"}
+	pack(o, &Parts{Metadata: m, Cells: []byte("[]")}, objectCodec.encode(nil, []byte(text)))
 	return o
 }

@@ -25,8 +25,8 @@ import (
 // Object is one object of the cluster. It contains the values for tables and selectors, and the compressed redacted
 // JSON text.
 type Object struct {
-	// data contains namespace, name, uid and resourceVersion, each preceded by its length, then the cells, the verdict
-	// (see verdict.Packed), and the body (the compressed text).
+	// data contains namespace, name, uid, resourceVersion and the last change (see LastChange), each preceded by its
+	// length, then the cells, the verdict (see verdict.Packed), and the body (the compressed text).
 	data        []byte
 	cellsEnd    uint32                // Where the cells end and the verdict begins, as an index in data.
 	verdictEnd  uint32                // Where the verdict ends and the body begins, as an index in data.
@@ -90,7 +90,7 @@ func (o *Object) Cell(at int) (cell []byte) {
 // Cells returns the row's cells as a JSON array. If the API server printed an elapsed time ("5m"), the cell contains
 // the timestamp instead. Callers must not change the array.
 func (o *Object) Cells() []byte {
-	_, rest := cut(o, 3)
+	_, rest := cut(o, 4)
 	return o.data[len(o.data)-len(rest) : o.cellsEnd : o.cellsEnd]
 }
 
@@ -171,7 +171,7 @@ func (o *Object) GetObjectMeta() metav1.Object {
 }
 
 // part returns the part with index n of an object's data, without copying it: 0 is the namespace, 1 the name, 2 the
-// uid, and 3 the resourceVersion.
+// uid, 3 the resourceVersion, and 4 the last change.
 func part(o *Object, n int) []byte {
 	text, _ := cut(o, n)
 	return text
@@ -192,13 +192,14 @@ func cut(o *Object, n int) (text, rest []byte) {
 func bodyOf(o *Object) []byte { return o.data[o.verdictEnd:] }
 
 // pack joins the parts of a new Object in its field data, and sets its fields cellsEnd and verdictEnd.
-func pack(o *Object, m *Metadata, cells, verdict, body []byte) {
+func pack(o *Object, p *Parts, body []byte) {
 	var start [512]byte
 	data := start[:0]
-	for _, part := range []string{m.Namespace, m.Name, m.UID, m.ResourceVersion} {
+	for _, part := range []string{p.Namespace, p.Name, p.UID, p.ResourceVersion} {
 		data = append(binary.AppendUvarint(data, uint64(len(part))), part...)
 	}
-	o.data = slices.Concat(data, cells, verdict, body)
-	o.cellsEnd = uint32(len(data) + len(cells))      //nolint:gosec // The length is far below 4 GiB.
-	o.verdictEnd = o.cellsEnd + uint32(len(verdict)) //nolint:gosec // The length is far below 4 GiB.
+	data = appendLastChange(data, p.SpecAuthor)
+	o.data = slices.Concat(data, p.Cells, p.Verdict, body)
+	o.cellsEnd = uint32(len(data) + len(p.Cells))      //nolint:gosec // The length is far below 4 GiB.
+	o.verdictEnd = o.cellsEnd + uint32(len(p.Verdict)) //nolint:gosec // The length is far below 4 GiB.
 }

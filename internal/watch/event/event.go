@@ -14,7 +14,7 @@ import (
 // Row encodes a change as a JSON event for subscriptions to the view "rows". All readers share the encoded text.
 func Row(c *Change, cache *Cache) ([]byte, error) {
 	return c.Memo.rowText.Get(func() ([]byte, error) {
-		return newRowEvent(c, cache, (*compact.Object).AppendVersion, appendNamedAuthor)
+		return newRowEvent(c, cache, &rowFormat{(*compact.Object).AppendVersion, appendNamedAuthor, appendNamedChange})
 	})
 }
 
@@ -25,14 +25,18 @@ func Table(c *Change, cache *Cache) ([]byte, error) {
 		return Row(c, cache)
 	}
 	return c.Memo.tableText.Get(func() ([]byte, error) {
-		return newRowEvent(c, cache, appendResourceVersion, appendAuthor)
+		return newRowEvent(c, cache, &rowFormat{appendResourceVersion, appendAuthor, appendChange})
 	})
 }
 
-func newRowEvent(
-	c *Change, cache *Cache, version func(*compact.Object, []byte) []byte,
-	appendBy func([]byte, *fieldmanager.Author) []byte,
-) ([]byte, error) {
+// rowFormat has the functions that append the members of an update.
+type rowFormat struct {
+	appendVersion func(*compact.Object, []byte) []byte
+	appendBy      func([]byte, *fieldmanager.Author) []byte
+	appendSpecBy  func([]byte, *compact.LastChange) []byte
+}
+
+func newRowEvent(c *Change, cache *Cache, format *rowFormat) ([]byte, error) {
 	var dst []byte
 	switch c.Op {
 	case journal.Add:
@@ -44,7 +48,7 @@ func newRowEvent(
 	default:
 		dst = jsonscan.AppendString([]byte(`{"op":"update","ns":`), c.New.Namespace())
 		dst = jsonscan.AppendString(append(dst, `,"name":`...), c.New.Name())
-		dst = version(c.New, dst)
+		dst = format.appendVersion(c.New, dst)
 		var err error
 		if dst, err = AppendChangedCells(append(dst, `,"cells":`...), c.Old.Cells(), c.New.Cells()); err != nil {
 			return nil, err
@@ -55,7 +59,11 @@ func newRowEvent(
 			return nil, err
 		}
 		if by != nil {
-			dst = appendBy(dst, by)
+			dst = format.appendBy(dst, by)
+		}
+		// This is right for merged changes too: the versions before and after them are compared.
+		if change, ok := compact.NewLastChange(c.Old, c.New); ok {
+			dst = format.appendSpecBy(dst, &change)
 		}
 	}
 	return bytes.Clone(append(dst, '}')), nil // Clone drops spare capacity, which the memory limit does not count.
@@ -88,6 +96,16 @@ func appendAuthor(dst []byte, by *fieldmanager.Author) []byte {
 		dst = jsonscan.AppendString(dst, text)
 	}
 	return append(dst, ']')
+}
+
+func appendNamedChange(dst []byte, change *compact.LastChange) []byte {
+	dst = jsonscan.AppendString(append(dst, `,"specBy":{"manager":`...), change.By)
+	return append(change.At.AppendFormat(append(dst, `,"time":"`...), time.RFC3339), `"}`...)
+}
+
+func appendChange(dst []byte, change *compact.LastChange) []byte {
+	dst = append(jsonscan.AppendString(append(dst, `,"specBy":[`...), change.By), `,"`...)
+	return append(change.At.AppendFormat(dst, time.RFC3339), `"]`...)
 }
 
 func appendResourceVersion(o *compact.Object, dst []byte) []byte {

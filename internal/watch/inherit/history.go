@@ -69,7 +69,7 @@ func (s *specChanges) add(c SpecChange) {
 // and an update of an object whose content is not read, but no such creation or update by a controller.
 func (r *reader) recordChange(c *event.Change) {
 	s := SpecChange{ID: graph.ID{Kind: r.resource.kind, Key: c.Key}, Change: c}
-	if !hasSpec(s.ID.Kind) || c.Memo.CoverageOnly {
+	if !fieldmanager.HasEditors(r.resource.resource.Resource) || c.Memo.CoverageOnly {
 		return
 	}
 	isRecorded := false
@@ -154,16 +154,6 @@ func isTerminating(e *Engine, namespace string) bool {
 	n := e.Find(graph.NewID(graph.Kind{Kind: "Namespace"}, "", namespace))
 	return n.Presence == neighbor.Missing ||
 		n.Object != nil && neighbor.Decode[corev1.Namespace](n.Object).DeletionTimestamp != nil
-}
-
-// hasSpec reports whether the history records changes of the specifications of a kind. It omits kinds whose objects are
-// usually written by controllers, such as pods.
-func hasSpec(kind graph.Kind) bool {
-	switch kind.Kind {
-	case "Pod", "Event", "ReplicaSet", "EndpointSlice", "Endpoints", "VolumeAttachment", "APIService", "Lease":
-		return false
-	}
-	return true
 }
 
 func specDiffers(before, after *compact.Object) bool {

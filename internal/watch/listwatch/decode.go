@@ -76,9 +76,21 @@ func (d *decoder) object(cells []byte, c *jsonscan.Cursor) (o *compact.Object, m
 	d.verdict = verdict.Pack(d.verdict[:0], &v)
 	o = d.encoder.Encode(&compact.Parts{
 		Metadata: m, Text: redacted.Text, Cells: d.cells(cells, &redacted, &m), Verdict: d.verdict,
-		Managed: redacted.Managed, ManagedTime: managedTime,
+		Managed: redacted.Managed, ManagedTime: managedTime, SpecAuthor: d.specAuthor(redacted.Managed),
 	})
 	return o, redacted.Managed, nil
+}
+
+// specAuthor returns the author of the newest change of an object's specification, or nil if unknown. It does not read
+// the managedFields of objects that controllers write, such as pods, because these are the most frequent objects.
+func (d *decoder) specAuthor(managed []byte) *fieldmanager.Author {
+	if !fieldmanager.HasEditors(d.resource.Resource) {
+		return nil
+	}
+	if by := fieldmanager.NewestSpec(managed, fieldmanager.IsController); by != nil {
+		return &by.Author
+	}
+	return nil
 }
 
 // cells converts the cells of a table row into the form that an Object stores: with timestamps instead of elapsed

@@ -123,3 +123,54 @@ func TestManagedFieldsAreSmall(t *testing.T) {
 		t.Errorf("%d bytes of managedFields use %d bytes in memory, want at most 1/5", len(managed), got)
 	}
 }
+
+// Objects of lists and of watches have the author of their specification, unless controllers usually write the objects
+// of their resource.
+func TestObjectsHaveTheAuthorOfTheSpecification(t *testing.T) {
+	entry := func(manager, subresource, part string, second int) string {
+		return fmt.Sprintf(`{"manager":%q,"operation":"Update","subresource":%q,"time":"2026-11-21T10:00:%02dZ",`+
+			`"fieldsV1":{"f:%s":{"f:x":{}}}}`, manager, subresource, second, part)
+	}
+	helm := entry("helm", "", "spec", 0)
+	for _, test := range []struct{ name, resource, managed, want string }{
+		{"creation", "apps/v1/deployments", helm, "helm 0 true"},
+		{"edit", "apps/v1/deployments", helm + "," + entry("kubectl-edit", "", "spec", 7), "kubectl-edit 7 false"},
+		{"scale", "apps/v1/deployments", helm + "," + entry("kubectl", "scale", "spec", 7), "kubectl 7 false"},
+		{"data", "core/v1/configmaps", entry("kubectl-edit", "", "data", 7), "kubectl-edit 7 false"},
+		{"status and metadata", "apps/v1/deployments", helm + "," + entry("kube-controller-manager", "status", "status", 8) +
+			"," + entry("kubectl-label", "", "metadata", 9), "helm 0 true"},
+		{"controller", "apps/v1/deployments", helm + "," + entry("vpa-controller", "", "spec", 8), "helm 0 true"},
+		{"only controllers", "apps/v1/deployments", entry("kube-controller-manager", "", "spec", 8), ""},
+		{"no entries", "apps/v1/deployments", "", ""},
+		{"pod", pods, helm, ""},
+		{"ReplicaSet", "apps/v1/replicasets", helm, ""},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			server := apitest.New(t, apitest.Kind{
+				Ref: test.resource, Kind: "Kind", Columns: "[" + nameColumn + "," + ageColumn + "]",
+			})
+			item := managedPod("x", "["+test.managed+"]")
+			item.Metadata += `,"creationTimestamp":"2026-11-21T10:00:00Z"`
+			check := func(source string, o *compact.Object) {
+				t.Helper()
+				got := ""
+				if c, ok := compact.LastChangeOf(o); ok {
+					got = fmt.Sprint(c.By, " ", c.At.Second(), " ", c.IsCreation)
+				}
+				if got != test.want {
+					t.Errorf("%s: got %q, want %q", source, got, test.want)
+				}
+			}
+			server.Set(test.resource, item)
+			s := newSource(t, server, test.resource, listwatch.SourceOptions{})
+			for _, o := range listAll(t, s) {
+				check("list", o)
+			}
+			w := openWatch(t, s, streamingListOptions())
+			check("streaming list", objectOf(t, nextEvent(t, w)))
+			nextEvent(t, w)
+			server.Set(test.resource, item)
+			check("watch", objectOf(t, nextEvent(t, w)))
+		})
+	}
+}

@@ -99,10 +99,6 @@ func lastChangeOfCause(ctx context.Context, b *builder, p *Finding) *Change {
 // the watch records newer changes in its history.
 const lastChangeAge = 5 * time.Minute
 
-// creationTolerance is how long after the creation of an object a change still counts as its creation. The API server
-// determines both times separately, and rounds them to seconds.
-const creationTolerance = time.Second
-
 // LastChanges reads the last change of an object from its managedFields, for changes that this program did not watch.
 type LastChanges struct {
 	find   func(ctx context.Context, ref string) (*resource.Resource, error)
@@ -131,7 +127,7 @@ func (l *LastChanges) Of(ctx context.Context, o verdict.Object) *Change {
 			return nil // Ignore the error: the finding is then shown without a last change.
 		}
 		change := &Change{
-			Object: o, At: by.Time, By: by.Manager, IsCreation: !by.Time.After(created.Add(creationTolerance)),
+			Object: o, At: by.Time, By: by.Manager, IsCreation: fieldmanager.IsCreation(by.Time, created),
 		}
 		if !change.IsCreation {
 			change.What = partsText(by.Parts)
