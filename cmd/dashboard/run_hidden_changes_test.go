@@ -501,7 +501,7 @@ func TestHiddenChangesCannotBeGuessed(t *testing.T) {
 	})
 	for n := range 12 { // Afterwards, the home pages have the maximum number of recent changes of ConfigMaps.
 		w.change(t, visible, fmt.Sprint("first-", n))
-		time.Sleep(1100 * time.Millisecond) // The times in managedFields have a precision of a second.
+		<-time.After(1100 * time.Millisecond) // The times in managedFields have a precision of a second.
 	}
 	followed := make(map[*observer][]int)
 	// Round 0 only starts all watches. Rounds 1 and 2 record the first responses, to which later ones must be equal.

@@ -96,7 +96,8 @@ func TestLastChangesAreLimited(t *testing.T) {
 		read := func() (got struct {
 			Items     []struct{ Name string }
 			Truncated bool
-		}) {
+		},
+		) {
 			a := b.getLastChanges("", "")
 			if err := json.Unmarshal([]byte(a.body), &got); err != nil || a.status != http.StatusOK {
 				b.t.Fatalf("got %d %.500s", a.status, a.body)

@@ -176,7 +176,7 @@ func application(s *subject.Subject) *verdict.Verdict {
 		}
 		return rival.SharedResource(s)
 	}
-	if v := uncompared(s); v != nil {
+	if v := notCompared(s); v != nil {
 		return v
 	}
 	if subject.IsRemote(s) {

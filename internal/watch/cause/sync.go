@@ -71,13 +71,13 @@ func runningSync(s *subject.Subject) *verdict.Verdict {
 
 // noRepositoryServer matches an error of Argo CD about the connection to its repository server. While this server
 // generates manifests, it calls plugins with gRPC too, but on Unix sockets.
-var noRepositoryServer = regexp.MustCompile(`(?i)\b(?:generat(?:e|ing) manifests?|load target state)\b.*` +
+var noRepositoryServer = regexp.MustCompile(`(?i)\b(?:(?:generate|generating) manifests?|load target state)\b.*` +
 	`\bcode = Unavailable desc = (?:connection error|name resolver error|dns:|last connection error)`)
 
-// uncompared explains an Application that Argo CD cannot compare with its repository, because its repository
+// notCompared explains an Application that Argo CD cannot compare with its repository, because its repository
 // server does not run. The Service of this server is in the namespace of the controller. Its name depends on the
 // installation, but ends with repo-server.
-func uncompared(s *subject.Subject) *verdict.Verdict {
+func notCompared(s *subject.Subject) *verdict.Verdict {
 	text := subject.CompleteSentence(s)
 	if !s.Own.Severity.IsProblem() || s.Own.Reason == subject.Terminating ||
 		!noRepositoryServer.MatchString(text) || strings.Contains(text, "dial unix") {

@@ -14,8 +14,8 @@ var (
 )
 
 // IsController reports whether a field manager is a controller, such as a component of Kubernetes or an operator. It
-// returns false for persons, and for deployment tools, which make changes on behalf of persons. A change without a field
-// manager is possibly by a controller, so it returns true for "".
+// returns false for persons, and for deployment tools, which make changes on behalf of persons. It returns true for "",
+// because a change without a field manager is possibly by a controller.
 func IsController(manager string) bool {
 	return manager == "" || !deploymentTools.MatchString(manager) && controllers.MatchString(strings.ToLower(manager))
 }

@@ -21,8 +21,8 @@ import (
 const (
 	// maxSpecChanges is the maximum number of changes that a specChanges keeps.
 	maxSpecChanges = 500
-	// MaxLimited is the maximum number of these changes of one kind and namespace for which IsLimited is true. Otherwise, a
-	// program that creates many objects, or often writes a ConfigMap, would push out all other changes.
+	// MaxLimited is the maximum number of these changes of one kind and namespace for which IsLimited is true. Otherwise,
+	// a program that creates many objects, or often writes a ConfigMap, would push out all other changes.
 	MaxLimited = 10
 )
 
@@ -37,8 +37,8 @@ type SpecChange struct {
 	Parts []string
 }
 
-// IsLimited reports whether a change is a creation, a deletion, or an update of an object whose content is not read, such
-// as a ConfigMap. Some programs make many such changes.
+// IsLimited reports whether a change is a creation, a deletion, or an update of an object whose content is not read,
+// such as a ConfigMap. Some programs make many such changes.
 func (c *SpecChange) IsLimited() bool { return c.By != nil || c.Change.Op == journal.Delete }
 
 // specChanges keeps the newest changes, the oldest first.
@@ -72,7 +72,7 @@ func (r *reader) recordChange(c *event.Change) {
 	if !fieldmanager.HasEditors(r.resource.resource.Resource) || c.Memo.CoverageOnly {
 		return
 	}
-	isRecorded := false
+	var isRecorded bool
 	switch {
 	case c.Op == journal.Add:
 		isRecorded = setCreator(&s) && !hasOwner(c.New)
@@ -88,8 +88,8 @@ func (r *reader) recordChange(c *event.Change) {
 	}
 }
 
-// setCreator sets the author of a creation. It returns false if the author is a controller, or unknown. An object that a
-// list adds has no known author, because it is possibly not new.
+// setCreator sets the author of a creation. It returns false if the author is a controller, or unknown. An object that
+// a list adds has no known author, because it is possibly not new.
 func setCreator(s *SpecChange) bool {
 	managed := s.Change.Memo.Managed
 	if managed == nil {

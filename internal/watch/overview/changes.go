@@ -99,8 +99,8 @@ func includesChange(f *query.Filter, c *inherit.SpecChange) bool {
 	return f != nil && (c.Change.New == nil || f.Match(c.Change.New)) && (c.Change.Old == nil || f.Match(c.Change.Old))
 }
 
-// changeOf describes a change. It returns nil for a change by a controller. isByPerson is false if the author is unknown.
-// A deletion never has an author, and counts as made by a person.
+// changeOf describes a change. It returns nil for a change by a controller. isByPerson is false if the author is
+// unknown. A deletion never has an author, and counts as made by a person.
 func changeOf(b *builder, c *inherit.SpecChange) (change *Change, isByPerson bool) {
 	r := b.informers[c.ID.Kind].Resource
 	change = &Change{

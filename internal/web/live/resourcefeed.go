@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/glasshouse-project/glasshouse/internal/watch"
-	"github.com/glasshouse-project/glasshouse/internal/watch/query"
 	"github.com/glasshouse-project/glasshouse/internal/watch/stream"
 	"github.com/glasshouse-project/glasshouse/internal/web/picker"
 )
@@ -19,12 +18,8 @@ const viewResources = "resources"
 const coalesceDelay = 100 * time.Millisecond
 
 // followResources sends the list of resources and their object counts, and all later changes. The counts are those of
-// some namespaces; no namespaces mean all.
+// some namespaces, which are sorted; no namespaces mean all.
 func (s *session) followResources(ctx context.Context, id int, namespaces []string) error {
-	namespaces, err := query.SelectNamespaces(namespaces)
-	if err != nil {
-		return err
-	}
 	known := s.access.Resources().In(namespaces)
 	follower := known.Follow() //nolint:contextcheck // An informer outlives the session that starts it.
 	defer follower.Close()

@@ -79,7 +79,11 @@ func (s *session) follow(ctx context.Context, o *operation, window *query.Window
 		return request.BadRequest("Invalid resources subscription",
 			"The view resources covers all resources, so besides op and view, only id and ns are allowed.")
 	case o.View == viewResources:
-		return s.followResources(ctx, o.ID, o.Namespaces)
+		namespaces, err := query.SelectNamespaces(o.Namespaces)
+		if err != nil {
+			return err
+		}
+		return s.followResources(ctx, o.ID, namespaces)
 	case o.View == viewLog:
 		return s.followLog(ctx, o)
 	case o.View == viewOverview && o.Resource+o.Labels+o.Fields+o.Name+o.Cursor != "":

@@ -57,11 +57,11 @@ func RepeatedWarning(s *subject.Subject) *verdict.Verdict {
 }
 
 // waitingPattern matches a warning which states that something waits, or that something else is not ready.
-var waitingPattern = regexp.MustCompile(`(?i)\b(?:(?:delay|wait|postpon)(?:s|e|es|ed|ing)?\b|defer(?:s|red|ring)?\b|` +
-	`not (?:yet )?(?:ready|available|running|reachable|upgraded|up to date)\b|not [a-z]+ yet\b)`)
+var waitingPattern = regexp.MustCompile(`(?i)\b(?:(?:delay|wait)(?:s|ed|ing)?|postpone[sd]?|postponing|` +
+	`defer(?:s|red|ring)?|not (?:yet )?(?:ready|available|running|reachable|upgraded|up to date)|not [a-z]+ yet)\b`)
 
 // awaited adds a cause to the verdict v about a warning: the subject waits for an object that has a problem. The spec
-// of the subject refers to this object, and the warning contains its name, or its kind if the subject refers to only one
+// of the subject refers to this object. The warning contains its name, or its kind if the subject refers to only one
 // object of this kind.
 func awaited(s *subject.Subject, v *verdict.Verdict) *verdict.Verdict {
 	if !waitingPattern.MatchString(v.Sentence) {

@@ -14,7 +14,7 @@ import (
 
 // inUse matches an error of a cloud about a resource that is not deleted because other resources need it.
 var inUse = regexp.MustCompile(`(?i)\b(?:DependencyViolation|DeleteConflict|[a-z]*InUse[a-z]*|` +
-	`has (?:\w+ )?depend(?:encies|ents?)|(?:is )?(?:still|already|currently) (?:in use|being used|used)|` +
+	`has (?:\w+ )?(?:dependencies|dependents?)|(?:is )?(?:still|already|currently) (?:in use|being used|used)|` +
 	`(?:is )?(?:in use|being used) by)\b`)
 
 // Dependent explains a deletion that does not end, because a cloud refuses to delete a resource that another one needs.

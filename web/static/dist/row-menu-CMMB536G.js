@@ -1,1 +1,0 @@
-import{a}from"./chunk-56SIIEAH.js";import"./chunk-RA6SCPZ6.js";import"./chunk-J2LIJCNY.js";import"./chunk-IAJ757AH.js";import"./chunk-ECLNYHVV.js";import"./chunk-BPIPMS3Z.js";import"./chunk-R3SAHGTR.js";import"./chunk-DAVYRBH6.js";import"./chunk-C6GKX3UN.js";export{a as openRowMenu};
