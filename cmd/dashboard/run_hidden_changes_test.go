@@ -31,6 +31,7 @@ var (
 	nonceText    = regexp.MustCompile(`"nonce-[^"]*"`)
 	latencyValue = regexp.MustCompile(`"latencyMs":\d+`)
 	latencyText  = regexp.MustCompile(`Responds in \d+ ms`)
+	specAuthor   = regexp.MustCompile(`,"specBy":[{\[][^}\]]*[}\]]`)
 	cursorMember = regexp.MustCompile(`"cursor":"([^"]+)"`)
 	textMember   = regexp.MustCompile(`"text":"(?:[^"\\]|\\.)*"`)
 	eventsMember = regexp.MustCompile(`"events":\[.*\]`)
@@ -147,6 +148,8 @@ func (o *observer) mask(text string) string {
 	// Mask the response time of the API server, because it depends on the load of the machine.
 	text = latencyValue.ReplaceAllString(text, `"latencyMs":X`)
 	text = latencyText.ReplaceAllString(text, "Responds in X ms")
+	// This member is absent if the author has changed the object twice within a second.
+	text = specAuthor.ReplaceAllString(text, "")
 	return o.target.mask(text)
 }
 

@@ -56,7 +56,7 @@ await test("the column Last change", { timeout: 400_000 }, async (t) => {
     await cell.hover();
     await become(
       "the tooltip",
-      async () => /^Specification changed by e2e-editor, .*\d\d:\d\d:\d\d$/.test(await cell.getAttribute("title")),
+      async () => /^Last write by e2e-editor, .*\d\d:\d\d:\d\d$/.test(await cell.getAttribute("title")),
       true,
     );
     await page.locator("#table thead button", { hasText: "Last change" }).click();

@@ -41,13 +41,14 @@ func LastChangeOf(o *Object) (c LastChange, ok bool) {
 	}, true
 }
 
-// NewLastChange returns the last change of the version after of an object if it is not that of the version before. ok
-// is false if it is the same, or older: the author of a newer change then no longer owns a field.
+// NewLastChange returns the last change of the version after of an object if it was made after the version before. ok
+// is false if it is older: the author of a newer change then no longer owns a field. It is also false if the
+// specification is the same: managedFields have one time for all fields of an author, which a write of the labels
+// changes, too.
 func NewLastChange(before, after *Object) (c LastChange, ok bool) {
 	if bytes.Equal(part(before, 4), part(after, 4)) {
 		return LastChange{}, false
 	}
 	c, ok = LastChangeOf(after)
-	known, _ := LastChangeOf(before)
-	return c, ok && !c.At.Before(known.At)
+	return c, ok && !c.At.Before(before.ManagedTime()) && !SameSpec(before, after)
 }

@@ -2,6 +2,7 @@ package compact_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -13,16 +14,17 @@ import (
 // since returns a time after the creation of the objects of podText.
 func since(d time.Duration) time.Time { return time.Date(2026, 11, 21, 10, 0, 0, 0, time.UTC).Add(d) }
 
-func encodeBy(t *testing.T, e *compact.Encoder, n int, by *fieldmanager.Author) *compact.Object {
+func encodeBy(t *testing.T, e *compact.Encoder, text string, by *fieldmanager.Author) *compact.Object {
 	t.Helper()
-	text := []byte(podText(n))
-	m, err := compact.ReadMetadata(text)
+	m, err := compact.ReadMetadata([]byte(text))
 	if err != nil {
 		t.Fatal(err)
 	}
-	return e.Encode(&compact.Parts{
-		Metadata: m, Text: text, Cells: fmt.Appendf(nil, `["p%d"]`, n), SpecAuthor: by,
-	})
+	parts := compact.Parts{Metadata: m, Text: []byte(text), Cells: fmt.Appendf(nil, `["%s"]`, m.Name), SpecAuthor: by}
+	if by != nil {
+		parts.ManagedTime = by.Time
+	}
+	return e.Encode(&parts)
 }
 
 func checkLastChange(t *testing.T, name string, o *compact.Object, want compact.LastChange) {
@@ -41,16 +43,14 @@ func TestObjectsHaveTheirLastChange(t *testing.T) {
 		nil,
 		{Manager: "helm", Time: since(time.Second)},
 		{Manager: "kubectl-edit", Time: since(2*time.Second + time.Millisecond)},
-		{Manager: "", Time: since(time.Hour)},
 	}
 	want := []compact.LastChange{
 		{},
 		{By: "helm", At: since(time.Second), IsCreation: true},
 		{By: "kubectl-edit", At: since(2 * time.Second)},
-		{By: "", At: since(time.Hour)},
 	}
 	for n := range 300 {
-		objects = append(objects, encodeBy(t, e, n, authors[n%len(authors)]))
+		objects = append(objects, encodeBy(t, e, podText(n), authors[n%len(authors)]))
 	}
 	e.EndList()
 	mask := compact.NewGuestMask("", "pods")
@@ -72,21 +72,31 @@ func TestObjectsHaveTheirLastChange(t *testing.T) {
 // An object without a last change needs one byte for it, because most objects are pods, of which none is stored.
 func TestMissingLastChangeTakesOneByte(t *testing.T) {
 	e := compact.NewEncoder()
-	without := encodeBy(t, e, 1, nil).Size()
-	with := encodeBy(t, e, 1, &fieldmanager.Author{Manager: "helm", Time: since(0)}).Size()
-	if with-without != len("helm")+4 {
-		t.Errorf("got %d and %d bytes, want a difference of 8: the manager and 4 bytes for the time", with, without)
+	without := encodeBy(t, e, podText(1), nil).Size()
+	for _, manager := range []string{"helm", strings.Repeat("x", 100)} {
+		with := encodeBy(t, e, podText(1), &fieldmanager.Author{Manager: manager, Time: since(0)}).Size()
+		if with-without != len(manager)+4 {
+			t.Errorf("got %d and %d bytes, want the manager and 4 bytes for the time more", with, without)
+		}
 	}
 }
 
 func TestNewLastChangeIsNotOlder(t *testing.T) {
 	e := compact.NewEncoder()
+	spec := 0
 	by := func(manager string, seconds int) *compact.Object {
-		return encodeBy(t, e, 1, &fieldmanager.Author{
+		spec++ // Each version has another specification.
+		text := strings.Replace(podText(1), `"spec":{`, fmt.Sprintf(`"spec":{"x":%d,`, spec), 1)
+		return encodeBy(t, e, text, &fieldmanager.Author{
 			Manager: manager, Time: since(time.Duration(seconds) * time.Second),
 		})
 	}
-	none := encodeBy(t, e, 1, nil)
+	labels := func(manager string, seconds int) *compact.Object {
+		return encodeBy(t, e, podText(1), &fieldmanager.Author{
+			Manager: manager, Time: since(time.Duration(seconds) * time.Second),
+		})
+	}
+	none := encodeBy(t, e, podText(1), nil)
 	for _, test := range []struct {
 		name          string
 		before, after *compact.Object
@@ -96,6 +106,7 @@ func TestNewLastChangeIsNotOlder(t *testing.T) {
 		{"newer by the same manager", by("helm", 5), by("helm", 6), "helm"},
 		{"another manager in the same second", by("helm", 5), by("kubectl-edit", 5), "kubectl-edit"},
 		{"first known", none, by("helm", 5), "helm"},
+		{"a write of only the labels", labels("helm", 5), labels("helm", 6), ""},
 		{"same", by("helm", 5), by("helm", 5), ""},
 		{"older, because the newer author owns no field any more", by("kubectl-edit", 6), by("helm", 5), ""},
 		{"unknown", by("helm", 5), none, ""},

@@ -81,7 +81,7 @@ func (r *reader) recordChange(c *event.Change) {
 	case r.resource.informer.Scope.Metadata:
 		isRecorded = setEditor(&s)
 	default:
-		isRecorded = !c.Old.SameText(c.New) && specDiffers(c.Old, c.New)
+		isRecorded = !c.Old.SameText(c.New) && !compact.SameSpec(c.Old, c.New)
 	}
 	if isRecorded {
 		r.specs.add(s)
@@ -154,30 +154,6 @@ func isTerminating(e *Engine, namespace string) bool {
 	n := e.Find(graph.NewID(graph.Kind{Kind: "Namespace"}, "", namespace))
 	return n.Presence == neighbor.Missing ||
 		n.Object != nil && neighbor.Decode[corev1.Namespace](n.Object).DeletionTimestamp != nil
-}
-
-func specDiffers(before, after *compact.Object) bool {
-	old, err := before.JSON()
-	if err != nil {
-		return false
-	}
-	text, err := after.JSON()
-	return err == nil && !bytes.Equal(specOf(old), specOf(text))
-}
-
-// specOf returns an object's text without its status and metadata.
-func specOf(text []byte) (spec []byte) {
-	c := jsonscan.NewCursor(text)
-	_ = c.Object(func(key []byte) error {
-		switch string(key) {
-		case "status", "metadata", "kind", "apiVersion":
-			return nil
-		}
-		value, err := c.Value()
-		spec = append(spec, value...)
-		return err
-	})
-	return spec
 }
 
 // SpecChanges returns the recorded changes since a time, the newest first.

@@ -25,6 +25,8 @@ type decoder struct {
 	printerColumns printer.CRDColumns
 	redactor       *redact.Redactor
 	health         *health.Evaluator
+	// storesAuthors is false if nothing reads the authors of the objects' specifications.
+	storesAuthors bool
 
 	columns atomic.Pointer[[]printer.Column] // Columns of the newest list; the pointer is nil before the first list.
 	listing bool
@@ -81,10 +83,9 @@ func (d *decoder) object(cells []byte, c *jsonscan.Cursor) (o *compact.Object, m
 	return o, redacted.Managed, nil
 }
 
-// specAuthor returns the author of the newest change of an object's specification, or nil if unknown. It does not read
-// the managedFields of objects that controllers write, such as pods, because these are the most frequent objects.
+// specAuthor returns the author of the newest change of an object's specification, or nil if unknown.
 func (d *decoder) specAuthor(managed []byte) *fieldmanager.Author {
-	if !fieldmanager.HasEditors(d.resource.Resource) {
+	if !d.storesAuthors {
 		return nil
 	}
 	if by := fieldmanager.NewestSpec(managed, fieldmanager.IsController); by != nil {

@@ -41,7 +41,7 @@ func (d *Data) LastChanges(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if !snapshot.Synced {
-		return notSynced(snapshot, "The response would appear complete; retry.")
+		return notSynced(snapshot, "The list is not complete yet. Retry later.")
 	}
 	objects := snapshot.Objects[:min(maxLastChanges, len(snapshot.Objects))]
 	list := lastChanges{Items: make([]objectChange, 0, len(objects)), IsTruncated: len(objects) < snapshot.Total}

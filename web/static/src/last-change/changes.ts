@@ -2,18 +2,19 @@
 
 import { clockTime } from "../text/age.ts";
 import { text, time, trees, valueAt } from "../object/facts/read.ts";
+import { lastChangeName } from "../model/column-set.ts";
 import { keyOf } from "../model/row-source.ts";
 import type { Column } from "../net/wire.ts";
 
 export interface SpecChange {
   readonly at: string; // RFC 3339
   readonly by: string; // the field manager
-  readonly isCreation: boolean; // whether the specification has not changed since the creation of the object
+  readonly isCreation: boolean; // whether this is the creation of the object
 }
 
 /** The column, which the page adds after the columns of the server. Like -o wide columns, it is shown if it fits. */
 export const lastChangeColumn: Column = {
-  name: "Last change",
+  name: lastChangeName,
   type: "string",
   format: "",
   priority: 1,
@@ -47,8 +48,12 @@ export function isEdited(ref: string): boolean {
   return !uneditedResources.has(`${group}/${resource}`);
 }
 
-/** Reads a response of /api/v1/last-changes, by the key of the row. Invalid entries are left out. */
-export function readChanges(response: unknown): Map<string, SpecChange> {
+/**
+ * Reads a response of /api/v1/last-changes, by the key of the row. Invalid entries are left out. Returns null if the
+ * response does not contain the changes of all objects.
+ */
+export function readChanges(response: unknown): Map<string, SpecChange> | null {
+  if (valueAt(response, "truncated") === true) return null;
   const changes = new Map<string, SpecChange>();
   for (const item of trees(valueAt(response, "items"))) {
     const at = time(item["at"]);
@@ -64,7 +69,7 @@ export function readChanges(response: unknown): Map<string, SpecChange> {
 
 const tolerance = 1000; // ms; times have no fractions of a second
 
-/** Reports whether a change is of an object that was created at a time, and not of an older one of the same name. */
+/** Reports whether a change is not older than the object, which was created at a time. */
 export const isSince = (change: SpecChange, created: string): boolean =>
   !(Date.parse(change.at) < Date.parse(created) - tolerance);
 
@@ -75,10 +80,8 @@ const maxManager = 32; // characters; the age after a longer name would not fit 
 
 /** The text of a cell. The table shows the time as an age: "kubectl-edit, 12m". */
 export function cellOf({ by, at }: SpecChange): string {
-  return `${by.length > maxManager ? `${by.slice(0, maxManager - 1)}…` : managerText(by)}, ${at}`;
+  return `${by.length > maxManager ? `${by.slice(0, maxManager - 1)}…` : by}, ${at}`;
 }
 
-const managerText = (by: string): string => (by === "" ? "unnamed" : by);
-
 export const tooltipOf = ({ by, at, isCreation }: SpecChange, now: number): string =>
-  `${isCreation ? "Created" : "Specification changed"} by ${managerText(by)}, ${clockTime(at, now)}`;
+  `${isCreation ? "Created" : "Last write"} by ${by}, ${clockTime(at, now)}`;

@@ -1,6 +1,7 @@
 // The column "Last change" of a list: who last changed the specification of each object, and when. The page reads the
-// authors once from the server's cache. Later changes arrive with the updates of the rows. Guests have no such column,
-// because they may see only changes that happen during their visit.
+// authors from the server's cache. Later changes arrive with the updates of the rows, but not with new rows. After a
+// new row, the page reads the authors again. Guests have no such column, because they may see only changes that happen
+// during their visit.
 
 import "../shared-code.ts";
 import { sharedParts } from "../model/guest.ts";
@@ -23,6 +24,7 @@ import {
 
 const name = lastChangeColumn.name.toLowerCase();
 const minInterval = 10_000; // ms; between two reads, for example if objects are added all the time
+const retryInterval = 60_000; // ms; after a failed read
 const maxRows = 5000; // the server sends the changes of at most this number of objects
 const minRoom = 90; // characters; in a narrower table, the column cannot fit
 
@@ -30,6 +32,7 @@ const minRoom = 90; // characters; in a narrower table, the column cannot fit
 export function startLastChange(list: ListPage, now: () => number): void {
   if (sharedParts() !== null) return;
   const column = new LastChange(list, now);
+  column.tick();
   setInterval(() => column.tick(), 1000);
   byId("tbody").addEventListener("mouseover", (e) => column.showTooltip(e.target));
 }
@@ -38,8 +41,10 @@ class LastChange {
   private changes = new Map<string, SpecChange>(); // by the key of the row
   private query = ""; // the resource and the namespaces of `changes`
   private rows: Rows | null = null; // the rows that contain `changes`; null if they must be updated
+  private source: Rows | null = null; // the rows for which the page reads the changes
+  private isRead = false; // whether a read has succeeded
   private isOutdated = true; // whether the page must read the changes, possibly after a wait
-  private lastRead = -Infinity; // ms, as performance.now() returns it
+  private nextRead = -Infinity; // ms, as performance.now() returns it
   private pendingRead = new AbortController();
 
   constructor(
@@ -55,31 +60,39 @@ class LastChange {
       this.pendingRead.abort();
       this.changes = new Map();
       this.query = query;
-      this.isOutdated = true;
-      this.lastRead = -Infinity;
+      this.isRead = false;
+      this.source = null;
     }
     // While the connection is lost, a request would fail. After a reconnect, the page possibly missed changes.
     if (!list.isConnected) this.isOutdated = true;
     const rows = list.allRows;
-    if (rows === null || !rows.isComplete || rows.arriving > 0 || rows.total > maxRows || !isEdited(ref)) return;
+    if (rows === null || !rows.isComplete || rows.arriving > 0 || !isEdited(ref)) return;
+    if (rows.total > maxRows) return this.remove(rows);
+    if (rows !== this.source) {
+      // Other labels can show rows whose updates the page did not receive.
+      this.source = rows;
+      this.isOutdated = true;
+      this.nextRead = -Infinity;
+    }
     if (rows !== this.rows && !this.isBusy(rows)) this.update(rows);
     const isWide = list.table.room.width >= minRoom || list.view.cols.includes(name);
-    const isDue = this.isOutdated && performance.now() >= this.lastRead + minInterval;
+    const isDue = this.isOutdated && performance.now() >= this.nextRead;
     if (document.hidden || !isWide || !list.isConnected || !isDue) return;
     this.isOutdated = false;
-    this.lastRead = performance.now();
+    this.nextRead = performance.now() + minInterval;
     this.pendingRead = new AbortController();
     void this.read(query, this.pendingRead.signal);
   }
 
-  // Ignores a failure: the page reads the changes again after the next reconnect.
+  // Ignores a failure, and tries again later.
   private async read(query: string, signal: AbortSignal): Promise<void> {
     try {
       const address = withBase(`/api/v1/last-changes/${query}`);
       const response = await fetch(address, { signal, headers: { accept: "application/json" } });
-      if (!response.ok) return;
+      if (!response.ok) return this.retryLater();
       const changes = readChanges(await response.json());
-      if (signal.aborted) return;
+      if (signal.aborted || changes === null) return;
+      this.isRead = true;
       for (const [key, change] of changes) {
         // The response can be older than a change that arrived with the rows.
         const known = this.changes.get(key);
@@ -88,13 +101,29 @@ class LastChange {
       this.rows = null;
       this.tick();
     } catch {
-      // The connection was lost, or the user left the list.
+      if (!signal.aborted) this.retryLater(); // Otherwise, the user left the list.
     }
   }
 
-  // Whether drawing the rows again would disturb the user.
+  private retryLater(): void {
+    this.isOutdated = true;
+    this.nextRead = performance.now() + retryInterval;
+  }
+
+  // Removes the column from a list that has become too long.
+  private remove(rows: Rows): void {
+    if (columnIndex(rows.columns) < 0) return;
+    delete rows.decorate;
+    rows.columns = rows.columns.filter((c) => c !== lastChangeColumn);
+    this.rows = null;
+    this.list.showRows();
+  }
+
+  // Whether drawing the rows again would disturb the user. While the pointer is over the rows, only the first
+  // appearance of the column does not wait.
   private isBusy(rows: Rows): boolean {
-    return (rows.isFrozen && this.list.view.sort?.column === name) || String(getSelection() ?? "") !== "";
+    const isNew = columnIndex(rows.columns) < 0 && this.list.view.sort?.column !== name;
+    return (rows.isFrozen && !isNew) || String(getSelection() ?? "") !== "";
   }
 
   private textOf(row: Pick<Row, "ns" | "name" | "created">): string {
@@ -109,6 +138,7 @@ class LastChange {
     rows.decorate = (m) => this.decorate(rows, m);
     const isNew = columnIndex(rows.columns) < 0;
     if (isNew) {
+      if (!this.isRead) return;
       if (rows.columns.some((c) => c.name.toLowerCase() === name)) return; // The server's column has this name.
       if (![...rows.all()].some((e) => this.textOf(e) !== "")) return;
       rows.columns = [...rows.columns, lastChangeColumn];

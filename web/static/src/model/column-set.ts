@@ -12,8 +12,9 @@ interface ColumnChoice {
   readonly fixed: boolean;
 }
 
-/** The column that the page adds to some lists, in lower case. The server does not know it. */
-export const lastChange = "last change";
+/** The column that the page adds to some lists. The server does not know it. */
+export const lastChangeName = "Last change";
+export const lastChange = lastChangeName.toLowerCase();
 
 const isWide = (cols: readonly string[]): boolean => cols.length === 1 && cols[0] === "wide";
 

@@ -81,7 +81,7 @@ export type RowEvent =
       readonly cells: ReadonlyMap<number, Cell>;
       readonly verdict?: Verdict; // missing if the verdict has not changed
       readonly by?: ChangeAuthor;
-      readonly specBy?: SpecAuthor; // missing if the update contains no change of the specification
+      readonly specBy?: SpecAuthor; // missing if the update contains no change of the specification with a known author
     }
   | { readonly op: "delete"; readonly ns: string; readonly name: string; readonly by?: ChangeAuthor };
 
