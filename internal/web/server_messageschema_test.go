@@ -372,7 +372,9 @@ func (c *schemaTab) receiveWindows(b *bubble) {
 func (c *schemaTab) receiveSpecAuthors(b *bubble) {
 	start := time.Now()
 	edit := func(manager string, second time.Duration) {
-		b.api.Set("apps/v1/deployments", managedBy("a", "web", manager, start.Add(second*time.Second)))
+		edited := managedBy("a", "web", manager, start.Add(second*time.Second))
+		edited.Rest = fmt.Sprintf(`"spec":{"replicas":%d}`, second)
+		b.api.Set("apps/v1/deployments", edited)
 	}
 	edit("helm", 0)
 	c.Send(`[{"op":"subscribe","id":40,"resource":"apps/v1/deployments","view":"rows"},
