@@ -362,14 +362,6 @@ func TestListPageShowsItsState(t *testing.T) {
 			nil,
 		},
 		{
-			"the column that the script adds",
-			func(l *templates.List) {
-				l.Query.Sort, l.Query.Columns = "-Last Change", []string{"name", "last change"}
-			},
-			[]string{`>web-1</a>`},
-			[]string{"coverage-note\">No column"},
-		},
-		{
 			"unknown column, some namespaces",
 			func(l *templates.List) {
 				l.Query.Columns, l.State.Namespaces = []string{"weight"}, []string{"shop"}

@@ -6,9 +6,6 @@ import (
 	"strings"
 )
 
-// lastChange is the column that the script adds to some lists. static/src/model/column-set.ts has the same name.
-const lastChange = "last change"
-
 func isWide(q Query) bool { return len(q.Columns) == 1 && q.Columns[0] == "wide" }
 
 // isShown reports whether the page shows a column. Without chosen columns, it shows those with priority 0, as kubectl
@@ -107,7 +104,7 @@ func unknownColumnsNote(l List) string {
 	}
 	unknown := func(names []string, action string) string {
 		names = slices.DeleteFunc(slices.Clone(names), func(name string) bool {
-			return name == "" || strings.EqualFold(name, lastChange) || slices.Contains(existing, strings.ToLower(name))
+			return name == "" || slices.Contains(existing, strings.ToLower(name))
 		})
 		if len(names) == 0 {
 			return ""

@@ -22,12 +22,6 @@ void test("the export URL matches the view", () => {
   );
   assert.equal(exportHref({ ...view, cols: [] }, columns, "rows", "json").endsWith("&view=rows&cols=usual"), true);
   assert.equal(exportHref({ ...view, cols: ["wide"] }, columns, "rows", "json").endsWith("&cols=wide"), true);
-  const withLastChange = [...columns, column("Last change")];
-  assert.equal(
-    exportHref({ ...view, cols: ["ready", "last change"] }, withLastChange, "rows", "csv").endsWith("&cols=ready"),
-    true,
-    "the server does not know the column",
-  );
   assert.equal(exportHref(view, columns, "objects", "yaml").endsWith("&format=yaml&view=objects"), true);
 });
 

@@ -13,10 +13,6 @@ const longNameWidth = 253; // characters; no column is wider, because no object 
 const whyWidth = 24; // minimum width in characters of the column "Why", which fills the remaining space
 const shapeWidth = 3; // characters; space for the shape that shows the severity, before the name
 
-// A cell with ages contains a timestamp of 20 characters, but shows it as an age of about 7 characters.
-const textWidth = (text: string, relative: boolean): number =>
-  relative ? Math.max(relativeWidth, text.length - 13) : text.length;
-
 export interface TableHead {
   readonly thead: HTMLTableSectionElement;
   readonly colgroup: HTMLTableColElement;
@@ -87,7 +83,9 @@ export class ColumnWidths {
     for (const e of entries) {
       if (namespace) grow(0, e.ns.length);
       columns.forEach((c, i) => {
-        const width = textWidth(cellText(e.cells[c.index]), c.relative);
+        const text = cellText(e.cells[c.index]);
+        // The cell contains a timestamp of 20 characters, but shows it as an age of about 7 characters.
+        const width = c.relative ? Math.max(relativeWidth, text.length - 13) : text.length;
         grow(position(i), hasVerdicts && c.index === link ? width + shapeWidth : width);
       });
     }
@@ -144,7 +142,7 @@ export function fittingColumns(rows: RowSource, shape: TableShape, room: number,
     let width = 0;
     for (const e of rows.all()) {
       const text = cellText(e.cells[index]);
-      if (!emptyTexts.has(text)) width = Math.max(width, textWidth(text, c.relative));
+      if (!emptyTexts.has(text)) width = Math.max(width, c.relative ? relativeWidth : text.length);
     }
     const needed = Math.max(Math.min(width, maxWidth), c.name.length + 2) + pad;
     if (width === 0 || !(used + needed <= room)) return;

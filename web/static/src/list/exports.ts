@@ -1,6 +1,5 @@
 // Creates the links that export a list. exportsOf in internal/web/page/list.go creates the same links on the server.
 
-import { lastChangeName } from "../model/column-set.ts";
 import { withBase } from "../net/base-path.ts";
 import { setText } from "../ui/dom.ts";
 import type { View } from "../model/view.ts";
@@ -17,8 +16,7 @@ export function exportHref(view: View, columns: readonly Column[], content: stri
   query.set("view", content);
   // An export of rows has the columns of the page; other exports contain complete objects.
   if (content === "rows") {
-    const exported = columns.filter((c) => c.name !== lastChangeName);
-    const names = new Set(["namespace", ...exported.map((c) => c.name.toLowerCase())]);
+    const names = new Set(["namespace", ...columns.map((c) => c.name.toLowerCase())]);
     // Keep all names in view.cols if the table's columns are not known yet, or if the only name is "wide" (all).
     const allColumns = columns.length === 0 || view.cols.join() === "wide";
     const cols = allColumns ? view.cols : view.cols.filter((c) => names.has(c));

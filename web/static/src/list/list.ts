@@ -297,8 +297,7 @@ export class ListPage implements FeedListener {
     if (listedObject !== null) this.table.step(listedObject, 0, () => undefined);
   }
 
-  /** Draws all rows again, with their columns. */
-  showRows(): void {
+  private showRows(): void {
     const { rows } = this.feed;
     if (!rows.isComplete) return;
     this.drawExports();
@@ -439,11 +438,6 @@ export class ListPage implements FeedListener {
    */
   get allRows(): Rows | null {
     return this.feed.rows instanceof Rows ? this.feed.rows : null;
-  }
-
-  /** Whether the connection is open, and the server has sent all rows since it was opened. */
-  get isConnected(): boolean {
-    return this.live.connection === "open" && this.feed.isCurrent;
   }
 
   /** The total number of rows if the page loads only the rows near the viewport. null if the page has all rows. */

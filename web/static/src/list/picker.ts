@@ -145,7 +145,6 @@ export class Picker implements KindListener {
     this.ns = ns;
     this.isOutdated = this.counts !== null;
     this.problemCounts = new Map();
-    this.empty = null;
     this.feed.setNamespaces(ns);
     this.drawCounts();
   }
@@ -221,9 +220,11 @@ export class Picker implements KindListener {
     this.isOutdated = false;
     this.problemCounts = problems ?? this.problemCounts;
     const { empty } = this;
-    this.empty = new Set([...(empty ?? counts.keys())].filter((ref) => counts.get(ref) === 0));
+    // A resource without objects in the selected namespaces can have objects in others.
+    if (this.ns.length === 0)
+      this.empty = new Set([...(empty ?? counts.keys())].filter((ref) => counts.get(ref) === 0));
     this.drawCounts();
-    if (this.empty.size !== empty?.size) this.applyFilter();
+    if (this.empty?.size !== empty?.size) this.applyFilter();
     if (!same) this.onWatched();
   }
 

@@ -3,7 +3,6 @@
 
 import { formatAges } from "../text/age.ts";
 import { h, setAttr, setText } from "../ui/dom.ts";
-import { lastChangeName } from "../model/column-set.ts";
 import { cellText, type Entry } from "../model/row-source.ts";
 import { isCounted, showsState, whyOf } from "../model/severity.ts";
 import { isEvents, objectHref } from "../model/view.ts";
@@ -35,7 +34,7 @@ const typeOrName =
 
 /** Reports whether a column contains numbers, sizes or ages. The server has the same rule. */
 export const isNumber = ({ name, type, relative }: Column): boolean =>
-  (relative && name !== lastChangeName) || typeOrName.test(type) || typeOrName.test(name);
+  relative || typeOrName.test(type) || typeOrName.test(name);
 
 export function shapeOf(
   ref: string,

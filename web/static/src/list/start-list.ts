@@ -14,8 +14,6 @@ import { makeWidthResizable } from "../ui/width-resizer.ts";
 import { ListPage } from "./list.ts";
 import type { Picker } from "./picker.ts";
 
-const lastChangeDelay = 1000; // ms; the first rows are more urgent than the column "Last change"
-
 type Navigate = (view: View, mode?: "push" | "replace") => void;
 
 export function startList(section: HTMLElement, services: PageServices): PageController {
@@ -96,11 +94,6 @@ export function startList(section: HTMLElement, services: PageServices): PageCon
   byId("table").tabIndex = 0;
   setInterval(() => list.tick(), 1000);
   if (isKiosk()) void import("./kiosk-totals.tsx").then(({ showTotals }) => showTotals(list, now));
-  else
-    setTimeout(
-      () => void import("../last-change/last-change.ts").then((m) => m.startLastChange(list, now)),
-      lastChangeDelay,
-    );
   makeWidthResizable(byId("split"), byId("panel"));
 
   const go = (view: View): void => navigate(withPreferredColumns(view, list.view.ref));

@@ -12,10 +12,6 @@ interface ColumnChoice {
   readonly fixed: boolean;
 }
 
-/** The column that the page adds to some lists. The server does not know it. */
-export const lastChangeName = "Last change";
-export const lastChange = lastChangeName.toLowerCase();
-
 const isWide = (cols: readonly string[]): boolean => cols.length === 1 && cols[0] === "wide";
 
 export function columnChoices(
@@ -50,9 +46,8 @@ export function unknownColumnsText(
   const existing = [...(namespaced ? ["namespace"] : []), ...columns.map((c) => c.name.toLowerCase())];
   // Besides columns of the server, the user can sort by "severity" (the column "Why") and "auto" (the default order).
   // The parameter `cols` never contains "Why", because the user cannot show or hide that column.
-  const unknownSort =
-    sort === null || ["severity", "auto", lastChange, ...existing].includes(sort.column) ? [] : [sort.column];
-  const unknownShown = isWide(cols) ? [] : cols.filter((c) => !existing.includes(c) && c !== lastChange);
+  const unknownSort = sort === null || ["severity", "auto", ...existing].includes(sort.column) ? [] : [sort.column];
+  const unknownShown = isWide(cols) ? [] : cols.filter((c) => !existing.includes(c));
   const parts = (
     [
       [unknownSort, "sort by"],

@@ -11,7 +11,6 @@ export interface Entry extends Row {
   readonly isAdded: boolean;
   /** Author of all changes of the row that are not drawn yet. null if unknown or several. */
   readonly by: ChangeAuthor | null;
-  cells: readonly Cell[]; // mutable, because the page can add a column to rows that are already drawn
   isDrawn: boolean;
   rank: Rank;
   searchText: string | null;
@@ -38,14 +37,6 @@ export function entryOf(row: Row, added: boolean, by: ChangeAuthor | null): Entr
     searchText: null,
     isDead: false,
   };
-}
-
-/** Returns the cells with one more or a changed one. Rows can have fewer cells than columns. */
-export function withCell(cells: readonly Cell[], at: number, cell: Cell): Cell[] {
-  const all = [...cells];
-  while (all.length < at) all.push(null);
-  all[at] = cell;
-  return all;
 }
 
 function withCells(e: Entry, changed: ReadonlyMap<number, Row["cells"][number]>): Row["cells"] | null {

@@ -2,12 +2,10 @@
 
 import { FrozenOrder } from "./frozen-order.ts";
 import { compareRanks, naturalKey, rank, type Rank, type Sort } from "./sort.ts";
-import { changedEntry, entryOf, keyOf, withCell, type Entry, type RowSource } from "./row-source.ts";
+import { changedEntry, entryOf, keyOf, type Entry, type RowSource } from "./row-source.ts";
 import { severityMatcher, type CountedSeverity } from "./severity.ts";
 import { severities } from "../net/verdict.ts";
-import type { Cell, Column, Message, Severity } from "../net/wire.ts";
-
-export type RowMessage = Extract<Message, { type: "rows" | "row-events" }>;
+import type { Column, Message, Severity } from "../net/wire.ts";
 
 // The work that is due before rows are displayed. "filter" includes "merge". "all" includes "filter", and also sorting.
 const pendingWork = ["no", "merge", "filter", "all"] as const;
@@ -16,8 +14,6 @@ export class Rows implements RowSource {
   columns: readonly Column[] = [];
   isComplete = false;
   version = 0;
-  /** Is called with each message before it is applied. Returns the message to apply, possibly with further cells. */
-  decorate?: (m: RowMessage) => RowMessage;
   private byKey = new Map<string, Entry>();
   private incoming: Map<string, Entry> | null = null;
   private sort: Sort | null = null;
@@ -145,21 +141,8 @@ export class Rows implements RowSource {
    * Applies a message. Returns false if the message does not match the page's rows. The caller must then request a new
    * snapshot.
    */
-  apply(received: RowMessage): boolean {
-    const m = this.decorate?.(received) ?? received;
+  apply(m: Extract<Message, { type: "rows" | "row-events" }>): boolean {
     return m.type === "rows" ? this.applySnapshot(m) : this.applyEvents(m);
-  }
-
-  /** Sets one cell of each row, and does not highlight it. Returns whether a cell has changed. */
-  setCells(index: number, cellOf: (e: Entry) => Cell): boolean {
-    let hasChanged = false;
-    for (const e of this.byKey.values()) {
-      const cell = cellOf(e);
-      if (e.cells[index] === cell) continue;
-      e.cells = withCell(e.cells, index, cell);
-      hasChanged = true;
-    }
-    return hasChanged;
   }
 
   private applySnapshot(m: Extract<Message, { type: "rows" }>): boolean {

@@ -62,8 +62,7 @@ export function rank(cell: Cell, column: Pick<Column, "relative">): Rank {
 function rankText(cell: string, column: Pick<Column, "relative">): Rank {
   const text = cell.trim();
   if (unknown.has(text.toLowerCase())) return null;
-  // In the column "Last change", the name of the author is before the time. The server never sends this column.
-  if (column.relative && /(^|, )\d{4}-/.test(text)) {
+  if (column.relative && /^\d{4}-/.test(text)) {
     const at = firstTimestamp(text);
     // The column shows ages. The newest timestamp is the smallest age, so negate the time.
     return Number.isNaN(at) ? null : -at;

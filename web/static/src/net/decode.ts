@@ -20,7 +20,6 @@ import {
   type Problem,
   type Row,
   type RowEvent,
-  type SpecAuthor,
   type SubscriptionSpec,
   type JsonObject,
   type WindowEvent,
@@ -232,7 +231,6 @@ function tableEvent(v: unknown): RowEvent {
         cells: cells(e["cells"]),
         ...readChangedVerdict(e["verdict"]),
         ...decodeTableAuthor(e["by"]),
-        ...decodeSpecAuthor(e["specBy"]),
       };
     case "delete":
       return { op: "delete", ns: optional(e["ns"], "ns"), name: string(e["name"], "name") };
@@ -501,12 +499,6 @@ function decodeTableAuthor(v: unknown): { by?: ChangeAuthor } {
   if (isAbsent(v)) return {};
   const [manager, operation, subresource, time] = list(v, "by");
   return { by: decodeFieldManager({ manager, operation, subresource, time }) };
-}
-
-function decodeSpecAuthor(v: unknown): { specBy?: SpecAuthor } {
-  if (isAbsent(v)) return {};
-  const [manager, time] = list(v, "specBy");
-  return { specBy: { manager: string(manager, "manager"), time: string(time, "time") } };
 }
 
 function decodeFieldManager(b: JsonObject): ChangeAuthor {

@@ -43,12 +43,6 @@ export interface ChangeAuthor {
   readonly time: string;
 }
 
-/** The author of the newest change of an object's specification. */
-export interface SpecAuthor {
-  readonly manager: string;
-  readonly time: string;
-}
-
 /** One of several authors of a change. `ops` contains the indexes of the patch operations that this author made. */
 export interface PatchAuthor extends ChangeAuthor {
   readonly ops: readonly number[];
@@ -81,7 +75,6 @@ export type RowEvent =
       readonly cells: ReadonlyMap<number, Cell>;
       readonly verdict?: Verdict; // missing if the verdict has not changed
       readonly by?: ChangeAuthor;
-      readonly specBy?: SpecAuthor; // missing if the update contains no change of the specification with a known author
     }
   | { readonly op: "delete"; readonly ns: string; readonly name: string; readonly by?: ChangeAuthor };
 

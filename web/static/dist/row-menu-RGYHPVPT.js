@@ -1,1 +1,0 @@
-import{a}from"./chunk-BIT7AFAI.js";import"./chunk-YAUDTXA6.js";import"./chunk-J2LIJCNY.js";import"./chunk-IAJ757AH.js";import"./chunk-ECLNYHVV.js";import"./chunk-BPIPMS3Z.js";import"./chunk-X6KNT2AV.js";import"./chunk-DAVYRBH6.js";import"./chunk-C6GKX3UN.js";export{a as openRowMenu};
