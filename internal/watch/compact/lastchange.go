@@ -19,7 +19,7 @@ type LastChange struct {
 const timeBytes = 4
 
 // appendLastChange appends the last change to the data of an Object, preceded by its length. Without an author, it
-// appends only the length, because most objects are pods, of which no author is stored.
+// appends only the length, which is one byte. Most objects are pods, and pods have no author here.
 func appendLastChange(data []byte, by *fieldmanager.Author) []byte {
 	if by == nil {
 		return append(data, 0)

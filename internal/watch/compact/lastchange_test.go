@@ -69,7 +69,7 @@ func TestObjectsHaveTheirLastChange(t *testing.T) {
 	}
 }
 
-// An object without a last change needs one byte for it, because most objects are pods, of which none is stored.
+// An object without a last change uses one byte for it. Most objects are pods, and pods have no last change.
 func TestMissingLastChangeTakesOneByte(t *testing.T) {
 	e := compact.NewEncoder()
 	without := encodeBy(t, e, podText(1), nil).Size()
