@@ -154,9 +154,6 @@ func routeRequests() map[string][]string {
 		},
 		"GET /api/v1/related/{group}/{version}/{resource}/{namespace}/{name}": {"/api/v1/related/REF/NS/NAME"},
 		"GET /api/v1/authors/{group}/{version}/{resource}/{namespace}/{name}": {"/api/v1/authors/REF/NS/NAME"},
-		"GET /api/v1/last-changes/{group}/{version}/{resource}": {
-			"/api/v1/last-changes/REF", "/api/v1/last-changes/REF?ns=NS",
-		},
 		"GET /api/v1/logs/{namespace}/{name}": {
 			"/api/v1/logs/NS/NAME", "/api/v1/logs/NS/NAME?tail=1", "/api/v1/logs/NS/NAME?follow=true",
 			"/api/v1/logs/NS/NAME?container=c&previous=true",

@@ -489,7 +489,6 @@ func (r *recorder) requestAll(t *testing.T, d *dashboard, ns string) {
 			get("/api/v1/snapshot/" + ref + "?ns=" + ns + "&wait=10s" + query)
 		}
 		get("/r/" + ref + "?ns=" + ns)
-		get("/api/v1/last-changes/" + ref + "?ns=" + ns)
 		var rows struct{ Rows []struct{ Name string } }
 		if err := json.Unmarshal([]byte(get("/api/v1/snapshot/"+ref+"?wait=10s&ns="+ns)), &rows); err != nil {
 			t.Errorf("%s: %v", ref, err)

@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/authz"
-	"github.com/glasshouse-project/glasshouse/internal/watch/compact"
 	"github.com/glasshouse-project/glasshouse/internal/watch/fieldmanager"
 	"github.com/glasshouse-project/glasshouse/internal/watch/permit"
 	"github.com/glasshouse-project/glasshouse/internal/watch/query"
@@ -43,7 +42,3 @@ func AuthorsOf(ctx context.Context, a *Access, ref, namespace, name string) ([]f
 	a.checker.RecordObject(o.resource, o.permitted, authz.VerbGet, namespace, name, func() bool { return true })
 	return owners[:min(maxAuthors, len(owners))], nil
 }
-
-// LastChangeOf returns the newest change of an object's specification. ok is false if its author is unknown. Guests
-// must not get it, because they may see only changes that occur during their visit.
-func LastChangeOf(o *Item) (c compact.LastChange, ok bool) { return compact.LastChangeOf(o) }

@@ -61,10 +61,6 @@ func (s *Server) routes() []route {
 			http.MethodGet, "/api/v1/authors/{group}/{version}/{resource}/{namespace}/{name}", notGuests, data.Authors,
 			buffered, smallMemory,
 		},
-		{
-			http.MethodGet, "/api/v1/last-changes/{group}/{version}/{resource}", notGuests, data.LastChanges,
-			bufferedAfterList, objectMemory,
-		},
 		{http.MethodGet, "/api/v1/logs/{namespace}/{name}", anyViewer, logs.Serve, direct, 0},
 		{http.MethodGet, "/api/v1/search", anyViewer, data.Search, buffered, smallMemory},
 		{http.MethodGet, "/api/v1/problems", anyViewer, data.Problems, bufferedAfterList, objectMemory},

@@ -191,7 +191,7 @@ func TestReferenceHasTheParameters(t *testing.T) {
 	d, _ := openAPI(t)
 	for _, path := range []string{
 		"/r/{group}/{version}/{resource}", "/compare", "/api/v1/snapshot/{group}/{version}/{resource}",
-		"/api/v1/search", "/api/v1/logs/{namespace}/{name}", "/api/v1/last-changes/{group}/{version}/{resource}",
+		"/api/v1/search", "/api/v1/logs/{namespace}/{name}",
 	} {
 		t.Run(path, func(t *testing.T) {
 			var p struct{ Detail string }

@@ -77,7 +77,6 @@ func (b *bubble) addManyObjects() (watchAll func()) {
 		})
 		all = append(all, ref)
 	}
-	manyRef := all[1]
 	long, noise := strings.Repeat("long-", 20), make([]byte, 12<<10)
 	_, _ = rand.Read(noise) // Random data stays long even if the response is compressed.
 	var owners []string
@@ -86,7 +85,6 @@ func (b *bubble) addManyObjects() (watchAll func()) {
 			Namespace: "a", Name: fmt.Sprint("many-", long, n), Cells: fmt.Sprintf(`["many-%s%d","Running"]`, long, n),
 			Rest: `"status":{"phase":"Failed"}`,
 		})
-		b.api.Set(manyRef, managedBy("a", fmt.Sprint("edited-", long, n), "helm", time.Now()))
 		owners = append(owners, fmt.Sprintf(`{"apiVersion":"v1","kind":"Pod","name":"many-%s%d","uid":"x"}`, long, n))
 	}
 	b.api.Set(podsRef, apitest.Item{
@@ -114,7 +112,6 @@ func revocationPaths() []string {
 		"/api/v1/object/" + podsRef + "/a/large", "/api/v1/object/" + podsRef + "/a/large?format=yaml",
 		"/api/v1/object/" + podsRef + "/a/large gzip",
 		"/api/v1/related/" + podsRef + "/a/large", "/api/v1/search?q=many&limit=100",
-		"/api/v1/last-changes/example.com/v1/kind-of-many-00",
 	}
 }
 

@@ -196,7 +196,7 @@ func TestMessagesMatchTheSchemas(t *testing.T) {
 		b.api.Set("core/v1/namespaces", apitest.Item{Name: "a"})
 		c := &schemaTab{b.openAs(options)}
 		c.receiveViews(b)
-		c.receiveSpecAuthors(b)
+		c.receiveExtraCells(b)
 		c.receiveWindows(b)
 		c.receiveLogs(b)
 		c.receiveStates(b)
@@ -368,24 +368,52 @@ func (c *schemaTab) receiveWindows(b *bubble) {
 	c.Until(21, "pong")
 }
 
-// receiveSpecAuthors receives updates with the author of the specification.
-func (c *schemaTab) receiveSpecAuthors(b *bubble) {
-	start := time.Now()
-	edit := func(manager string, second time.Duration) {
-		edited := managedBy("a", "web", manager, start.Add(second*time.Second))
-		edited.Rest = fmt.Sprintf(`"spec":{"replicas":%d}`, second)
-		b.api.Set("apps/v1/deployments", edited)
+// managedBy returns an object whose specification a manager wrote at a time.
+func managedBy(namespace, name, manager string, at time.Time) apitest.Item {
+	return apitest.Item{
+		Namespace: namespace, Name: name,
+		Metadata: fmt.Sprintf(`"creationTimestamp":"2026-11-21T10:00:00Z","managedFields":[{"manager":%q,`+
+			`"operation":"Update","time":%q,"fieldsV1":{"f:spec":{}}}]`, manager, at.UTC().Format(time.RFC3339)),
 	}
-	edit("helm", 0)
-	c.Send(`[{"op":"subscribe","id":40,"resource":"apps/v1/deployments","view":"rows"},
-		{"op":"subscribe","id":41,"resource":"apps/v1/deployments","view":"table"}]`)
-	c.waitForEach("snapshot", 40, 41)
-	edit("kubectl-edit", 5)
-	c.UntilContains(`"id":40`, `"specBy":{"manager":"kubectl-edit","time":"`)
-	edit("helm", 6)
-	c.UntilContains(`"id":41`, `"specBy":["helm","`)
-	c.Send(`[{"op":"unsubscribe","id":40},{"op":"unsubscribe","id":41},{"op":"ping","id":42}]`)
-	c.Until(42, "pong")
+}
+
+// receiveExtraCells receives rows and updates with cells of extra columns.
+func (c *schemaTab) receiveExtraCells(b *bubble) {
+	const deploymentsRef = "apps/v1/deployments"
+	start := time.Now()
+	// extra waits until each of the subscriptions has received a message of a type, or an event, with an extra cell.
+	extra := func(typeOrOp string, ids ...int) {
+		c.t.Helper()
+		for missing := slices.Clone(ids); len(missing) > 0; {
+			m := c.Next()
+			if raw := string(m.Raw); strings.Contains(raw, `"`+typeOrOp+`"`) && strings.Contains(raw, `"extra":[`) {
+				missing = slices.DeleteFunc(missing, func(id int) bool { return id == m.ID })
+			}
+		}
+	}
+	set := func(name, manager string, second int) {
+		edited := managedBy("a", name, manager, start.Add(time.Duration(second)*time.Second))
+		edited.Rest = fmt.Sprintf(`"spec":{"replicas":%d}`, second)
+		b.api.Set(deploymentsRef, edited)
+	}
+	set("web", "helm", 0)
+	c.Send(`{"op":"subscribe","id":40,"resource":"apps/v1/deployments","view":"rows"}`)
+	c.waitForEach("snapshot", 40)
+	<-time.After(2 * time.Second) // The first object can arrive as an event after an empty snapshot.
+	c.Send(`[{"op":"subscribe","id":41,"resource":"apps/v1/deployments","view":"rows"},
+		{"op":"subscribe","id":42,"resource":"apps/v1/deployments","view":"table"},
+		{"op":"subscribe","id":43,"resource":"apps/v1/deployments","view":"window","count":10,"offset":0}]`)
+	ids := []int{41, 42, 43}
+	extra("columns", ids...)
+	set("web", "kubectl-edit", 5)
+	extra("update", ids...)
+	set("web-2", "helm", 0)
+	extra("add", 41)
+	set("web-3", "helm", 0)
+	extra("insert", 43)
+	c.Send(`[{"op":"unsubscribe","id":40},{"op":"unsubscribe","id":41},{"op":"unsubscribe","id":42},
+		{"op":"unsubscribe","id":43},{"op":"ping","id":45}]`)
+	c.Until(45, "pong")
 }
 
 // receiveLogs receives all messages of the view log.

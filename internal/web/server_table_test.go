@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/apitest"
 )
@@ -27,7 +28,9 @@ func TestSnapshotHasTheSelectedColumns(t *testing.T) {
 	for name, cells := range map[string]string{
 		"one": `["one",10,"x"]`, "two": `["two",9,"y"]`, "three": `["three",11,"z"]`,
 	} {
-		s.api.Set(ref, apitest.Item{Namespace: "a", Name: name, Cells: cells})
+		item := managedBy("a", name, "helm", time.Date(2026, 11, 21, 10, 0, 5, 0, time.UTC))
+		item.Cells = cells
+		s.api.Set(ref, item)
 	}
 	path := "/api/v1/snapshot/" + ref
 	s.waitForLive(ref)
@@ -44,8 +47,17 @@ func TestSnapshotHasTheSelectedColumns(t *testing.T) {
 			"Namespace,Name,Size\na,two,9\n",
 		},
 		{
+			"extra column", "format=csv&cols=last+change&limit=1",
+			"Name,Last change\none,2026-11-21T10:00:05Z ago by helm\n",
+		},
+		{
+			"rows with an extra column", "format=ndjson&cols=last+change&q=two",
+			`{"ns":"a","name":"two","uid":"a/two","rv":"RV","created":"2026-11-21T10:00:00Z",` +
+				`"cells":["two","2026-11-21T10:00:05Z ago by helm"]}` + "\n",
+		},
+		{
 			"rows", "format=ndjson&cols=made+by&q=two",
-			`{"ns":"a","name":"two","uid":"a/two","rv":"RV","cells":["two","y"]}` + "\n",
+			`{"ns":"a","name":"two","uid":"a/two","rv":"RV","created":"2026-11-21T10:00:00Z","cells":["two","y"]}` + "\n",
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -61,7 +73,8 @@ func TestSnapshotHasTheSelectedColumns(t *testing.T) {
 		})
 	}
 	if a := s.get(path + "?cols=usual"); !strings.Contains(a.body, `"columns":[{"name":"Name"`) ||
-		strings.Contains(a.body, "Made By") || !strings.Contains(a.body, `"cells":["one",10]`) {
+		strings.Contains(a.body, "Made By") || strings.Contains(a.body, "extra") ||
+		!strings.Contains(a.body, `"cells":["one",10]`) {
 		t.Errorf("usual columns as JSON: got %s", a.body)
 	}
 	s.wantProblem("unknown column", s.get(path+"?cols=colour"), http.StatusBadRequest, "No such column",

@@ -41,7 +41,7 @@ func isNumber(c Column) bool {
 			return true
 		}
 	}
-	return c.Relative
+	return c.Relative && !c.IsExtra
 }
 
 // linkColumn returns the index of the column whose cells link to the objects. It is the first of these that exists: the

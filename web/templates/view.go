@@ -106,6 +106,7 @@ type Column struct {
 	Type     string // data type of the cells in the Table, such as "integer"
 	Priority int
 	Relative bool // the cells contain times, which the page shows as elapsed time
+	IsExtra  bool // Glasshouse computes the cells
 	Sort     string
 }
 

@@ -50,8 +50,7 @@ type Parts struct {
 	Verdict     verdict.Packed
 	Managed     []byte    // The managedFields as JSON text.
 	ManagedTime time.Time // Newest time in the managedFields.
-	// SpecAuthor made the newest change of the specification; nil if unknown.
-	SpecAuthor *fieldmanager.Author
+	Extra       []byte    // The cells of the extra columns as a JSON array; empty if there are none.
 }
 
 // NewEncoder returns an Encoder. Until the first list, it compresses without dictionaries.

@@ -25,8 +25,8 @@ import (
 // Object is one object of the cluster. It contains the values for tables and selectors, and the compressed redacted
 // JSON text.
 type Object struct {
-	// data contains namespace, name, uid, resourceVersion and the last change (see LastChange), each preceded by its
-	// length, then the cells, the verdict (see verdict.Packed), and the body (the compressed text).
+	// data contains namespace, name, uid, resourceVersion and the extra cells (see Extra), each preceded by its length,
+	// then the cells, the verdict (see verdict.Packed), and the body (the compressed text).
 	data        []byte
 	cellsEnd    uint32                // Where the cells end and the verdict begins, as an index in data.
 	verdictEnd  uint32                // Where the verdict ends and the body begins, as an index in data.
@@ -75,8 +75,10 @@ func (o *Object) Compare(other *Object) int {
 }
 
 // Cell returns the cell at an index of the row, as JSON. It returns nil if the row has fewer cells.
-func (o *Object) Cell(at int) (cell []byte) {
-	c := jsonscan.NewCursor(o.Cells())
+func (o *Object) Cell(at int) (cell []byte) { return cellAt(o.Cells(), at) }
+
+func cellAt(cells []byte, at int) (cell []byte) {
+	c := jsonscan.NewCursor(cells)
 	_ = c.Array(func(i int) error {
 		if i < at {
 			return nil
@@ -90,7 +92,7 @@ func (o *Object) Cell(at int) (cell []byte) {
 // Cells returns the row's cells as a JSON array. If the API server printed an elapsed time ("5m"), the cell contains
 // the timestamp instead. Callers must not change the array.
 func (o *Object) Cells() []byte {
-	_, rest := cut(o, 4)
+	_, rest := cut(o, extraPart)
 	return o.data[len(o.data)-len(rest) : o.cellsEnd : o.cellsEnd]
 }
 
@@ -171,7 +173,7 @@ func (o *Object) GetObjectMeta() metav1.Object {
 }
 
 // part returns the part with index n of an object's data, without copying it: 0 is the namespace, 1 the name, 2 the
-// uid, 3 the resourceVersion, and 4 the last change.
+// uid, 3 the resourceVersion, and extraPart the cells of the extra columns.
 func part(o *Object, n int) []byte {
 	text, _ := cut(o, n)
 	return text
@@ -195,10 +197,9 @@ func bodyOf(o *Object) []byte { return o.data[o.verdictEnd:] }
 func pack(o *Object, p *Parts, body []byte) {
 	var start [512]byte
 	data := start[:0]
-	for _, part := range []string{p.Namespace, p.Name, p.UID, p.ResourceVersion} {
+	for _, part := range []string{p.Namespace, p.Name, p.UID, p.ResourceVersion, string(p.Extra)} {
 		data = append(binary.AppendUvarint(data, uint64(len(part))), part...)
 	}
-	data = appendLastChange(data, p.SpecAuthor)
 	o.data = slices.Concat(data, p.Cells, p.Verdict, body)
 	o.cellsEnd = uint32(len(data) + len(p.Cells))      //nolint:gosec // The length is far below 4 GiB.
 	o.verdictEnd = o.cellsEnd + uint32(len(p.Verdict)) //nolint:gosec // The length is far below 4 GiB.

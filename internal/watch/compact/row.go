@@ -7,7 +7,7 @@ import (
 )
 
 // AppendRow appends the object to dst as the JSON of a table row for the browser, with the members
-// {"ns","name","uid","rv","created","verdict","cells"}.
+// {"ns","name","uid","rv","created","verdict","extra","cells"}.
 func (o *Object) AppendRow(dst []byte) []byte {
 	dst = append(dst, `{"ns":`...)
 	dst = jsonscan.AppendString(dst, part(o, 0))
@@ -19,8 +19,11 @@ func (o *Object) AppendRow(dst []byte) []byte {
 		dst = created.AppendFormat(dst, time.RFC3339)
 		dst = append(dst, '"')
 	}
-	dst = append(o.Verdict().AppendMember(dst), `,"cells":`...)
-	return append(append(dst, o.Cells()...), '}')
+	dst = o.Verdict().AppendMember(dst)
+	if extra := Extra(o); len(extra) > 0 {
+		dst = append(append(dst, `,"extra":`...), extra...)
+	}
+	return append(append(append(dst, `,"cells":`...), o.Cells()...), '}')
 }
 
 // AppendVersion appends the members of a row that identify the object and its version: `,"uid":"..","rv":".."`.

@@ -14,7 +14,7 @@ import (
 // Row encodes a change as a JSON event for subscriptions to the view "rows". All readers share the encoded text.
 func Row(c *Change, cache *Cache) ([]byte, error) {
 	return c.Memo.rowText.Get(func() ([]byte, error) {
-		return newRowEvent(c, cache, &rowFormat{(*compact.Object).AppendVersion, appendNamedAuthor, appendNamedChange})
+		return newRowEvent(c, cache, &rowFormat{(*compact.Object).AppendVersion, appendNamedAuthor})
 	})
 }
 
@@ -25,7 +25,7 @@ func Table(c *Change, cache *Cache) ([]byte, error) {
 		return Row(c, cache)
 	}
 	return c.Memo.tableText.Get(func() ([]byte, error) {
-		return newRowEvent(c, cache, &rowFormat{appendResourceVersion, appendAuthor, appendChange})
+		return newRowEvent(c, cache, &rowFormat{appendResourceVersion, appendAuthor})
 	})
 }
 
@@ -33,7 +33,6 @@ func Table(c *Change, cache *Cache) ([]byte, error) {
 type rowFormat struct {
 	appendVersion func(*compact.Object, []byte) []byte
 	appendBy      func([]byte, *fieldmanager.Author) []byte
-	appendSpecBy  func([]byte, *compact.LastChange) []byte
 }
 
 func newRowEvent(c *Change, cache *Cache, format *rowFormat) ([]byte, error) {
@@ -50,10 +49,9 @@ func newRowEvent(c *Change, cache *Cache, format *rowFormat) ([]byte, error) {
 		dst = jsonscan.AppendString(append(dst, `,"name":`...), c.New.Name())
 		dst = format.appendVersion(c.New, dst)
 		var err error
-		if dst, err = AppendChangedCells(append(dst, `,"cells":`...), c.Old.Cells(), c.New.Cells()); err != nil {
+		if dst, err = AppendChangedRow(dst, c.Old, c.New); err != nil {
 			return nil, err
 		}
-		dst = AppendChangedVerdict(dst, c.Old, c.New)
 		by, err := rowAuthor(c, cache)
 		if err != nil {
 			return nil, err
@@ -61,17 +59,30 @@ func newRowEvent(c *Change, cache *Cache, format *rowFormat) ([]byte, error) {
 		if by != nil {
 			dst = format.appendBy(dst, by)
 		}
-		// This is right for merged changes too: the versions before and after them are compared.
-		if change, ok := compact.NewLastChange(c.Old, c.New); ok {
-			dst = format.appendSpecBy(dst, &change)
-		}
 	}
 	return bytes.Clone(append(dst, '}')), nil // Clone drops spare capacity, which the memory limit does not count.
 }
 
-// AppendChangedVerdict appends the new verdict of an updated object as the JSON member "verdict". It appends nothing if
+// AppendChangedRow appends what has changed in the row of an object: the JSON member "cells", and the members "extra"
+// and "verdict" if they have changed.
+func AppendChangedRow(dst []byte, before, after *compact.Object) ([]byte, error) {
+	dst, err := AppendChangedCells(append(dst, `,"cells":`...), before.Cells(), after.Cells())
+	if err != nil {
+		return nil, err
+	}
+	if extra := compact.Extra(after); !bytes.Equal(compact.Extra(before), extra) {
+		dst = append(dst, `,"extra":`...)
+		if len(extra) == 0 {
+			extra = []byte("[]")
+		}
+		dst = append(dst, extra...)
+	}
+	return appendChangedVerdict(dst, before, after), nil
+}
+
+// appendChangedVerdict appends the new verdict of an updated object as the JSON member "verdict". It appends nothing if
 // the verdict is the same.
-func AppendChangedVerdict(dst []byte, before, after *compact.Object) []byte {
+func appendChangedVerdict(dst []byte, before, after *compact.Object) []byte {
 	if before.Verdict().Same(after.Verdict()) {
 		return dst
 	}
@@ -96,16 +107,6 @@ func appendAuthor(dst []byte, by *fieldmanager.Author) []byte {
 		dst = jsonscan.AppendString(dst, text)
 	}
 	return append(dst, ']')
-}
-
-func appendNamedChange(dst []byte, change *compact.LastChange) []byte {
-	dst = jsonscan.AppendString(append(dst, `,"specBy":{"manager":`...), change.By)
-	return append(change.At.AppendFormat(append(dst, `,"time":"`...), time.RFC3339), `"}`...)
-}
-
-func appendChange(dst []byte, change *compact.LastChange) []byte {
-	dst = append(jsonscan.AppendString(append(dst, `,"specBy":[`...), change.By), `,"`...)
-	return append(change.At.AppendFormat(dst, time.RFC3339), `"]`...)
 }
 
 func appendResourceVersion(o *compact.Object, dst []byte) []byte {
@@ -135,7 +136,7 @@ func Object(c *Change, cache *Cache) ([]byte, error) {
 			return nil, err
 		}
 		event = append(c.New.AppendVersion([]byte(`{"op":"update"`)), d.Text...)
-		event = AppendChangedVerdict(event, c.Old, c.New)
+		event = appendChangedVerdict(event, c.Old, c.New)
 	}
 	return append(append(event, health.text...), '}'), nil
 }

@@ -25,8 +25,7 @@ type decoder struct {
 	printerColumns printer.CRDColumns
 	redactor       *redact.Redactor
 	health         *health.Evaluator
-	// storesAuthors is false if nothing reads the authors of the objects' specifications.
-	storesAuthors bool
+	hasLastChange  bool // The resource has the extra column "Last change".
 
 	columns atomic.Pointer[[]printer.Column] // Columns of the newest list; the pointer is nil before the first list.
 	listing bool
@@ -78,20 +77,23 @@ func (d *decoder) object(cells []byte, c *jsonscan.Cursor) (o *compact.Object, m
 	d.verdict = verdict.Pack(d.verdict[:0], &v)
 	o = d.encoder.Encode(&compact.Parts{
 		Metadata: m, Text: redacted.Text, Cells: d.cells(cells, &redacted, &m), Verdict: d.verdict,
-		Managed: redacted.Managed, ManagedTime: managedTime, SpecAuthor: d.specAuthor(redacted.Managed),
+		Managed: redacted.Managed, ManagedTime: managedTime, Extra: d.extraCells(redacted.Managed),
 	})
 	return o, redacted.Managed, nil
 }
 
-// specAuthor returns the author of the newest change of an object's specification, or nil if unknown.
-func (d *decoder) specAuthor(managed []byte) *fieldmanager.Author {
-	if !d.storesAuthors {
+// extraCells returns the cells of the extra columns as a JSON array, or nil if there are none. The cell "Last change"
+// has the form "2026-11-21T10:00:00Z ago by kubectl-edit". Pages show the timestamp as elapsed time.
+func (d *decoder) extraCells(managed []byte) []byte {
+	if columns := d.currentColumns(); !d.hasLastChange || len(printer.Printed(columns)) == len(columns) {
 		return nil
 	}
-	if by := fieldmanager.NewestSpec(managed, fieldmanager.IsController); by != nil {
-		return &by.Author
+	by := fieldmanager.NewestSpec(managed, fieldmanager.IsController)
+	if by == nil {
+		return nil
 	}
-	return nil
+	text := by.Time.UTC().Format(time.RFC3339) + " ago by " + by.Manager
+	return append(jsonscan.AppendString([]byte{'['}, text), ']')
 }
 
 // cells converts the cells of a table row into the form that an Object stores: with timestamps instead of elapsed

@@ -131,7 +131,7 @@ func (c *Client) Source(scope Scope, options SourceOptions) (*Source, error) {
 	decoder := newDecoder(
 		groupResource, masks.Redactor(rules, groupResource.Group, groupResource.Resource, scope.Namespace), c.health,
 	)
-	decoder.storesAuthors = !scope.Metadata && !scope.GuestMasked && fieldmanager.HasEditors(groupResource.Resource)
+	decoder.hasLastChange = !scope.Metadata && !scope.GuestMasked && fieldmanager.HasEditors(groupResource.Resource)
 	return &Source{
 		client: client, scope: scope, codec: runtime.NewParameterCodec(c.scheme), decoder: decoder, options: options,
 	}, nil

@@ -266,7 +266,7 @@ func TestElapsedTimesInCellsBecomeTimestamps(t *testing.T) {
 						t.Errorf("%s: got cells %s, want %s", sourceName, got, test.want)
 					}
 					var relative []bool
-					for _, c := range s.Columns() {
+					for _, c := range printer.Printed(s.Columns()) {
 						relative = append(relative, c.Relative)
 					}
 					if got, want := fmt.Sprint(relative), fmt.Sprint(test.wantRelative); got != want {

@@ -124,22 +124,22 @@ func TestManagedFieldsAreSmall(t *testing.T) {
 	}
 }
 
-// Objects of lists and of watches have the author of their specification, unless controllers usually write the objects
-// of their resource.
-func TestObjectsHaveTheAuthorOfTheSpecification(t *testing.T) {
+// Objects of lists and of watches have the time and the author of the last change of their specification, unless
+// controllers usually write the objects of their resource.
+func TestObjectsHaveTheirLastChange(t *testing.T) {
 	entry := func(manager, subresource, part string, second int) string {
 		return fmt.Sprintf(`{"manager":%q,"operation":"Update","subresource":%q,"time":"2026-11-21T10:00:%02dZ",`+
 			`"fieldsV1":{"f:%s":{"f:x":{}}}}`, manager, subresource, second, part)
 	}
 	helm := entry("helm", "", "spec", 0)
 	for _, test := range []struct{ name, resource, managed, want string }{
-		{"creation", "apps/v1/deployments", helm, "helm 0 true"},
-		{"edit", "apps/v1/deployments", helm + "," + entry("kubectl-edit", "", "spec", 7), "kubectl-edit 7 false"},
-		{"scale", "apps/v1/deployments", helm + "," + entry("kubectl", "scale", "spec", 7), "kubectl 7 false"},
-		{"data", "core/v1/configmaps", entry("kubectl-edit", "", "data", 7), "kubectl-edit 7 false"},
+		{"creation", "apps/v1/deployments", helm, "00Z ago by helm"},
+		{"edit", "apps/v1/deployments", helm + "," + entry("kubectl-edit", "", "spec", 7), "07Z ago by kubectl-edit"},
+		{"scale", "apps/v1/deployments", helm + "," + entry("kubectl", "scale", "spec", 7), "07Z ago by kubectl"},
+		{"data", "core/v1/configmaps", entry("kubectl-edit", "", "data", 7), "07Z ago by kubectl-edit"},
 		{"status and metadata", "apps/v1/deployments", helm + "," + entry("kube-controller-manager", "status", "status", 8) +
-			"," + entry("kubectl-label", "", "metadata", 9), "helm 0 true"},
-		{"controller", "apps/v1/deployments", helm + "," + entry("vpa-controller", "", "spec", 8), "helm 0 true"},
+			"," + entry("kubectl-label", "", "metadata", 9), "00Z ago by helm"},
+		{"controller", "apps/v1/deployments", helm + "," + entry("vpa-controller", "", "spec", 8), "00Z ago by helm"},
 		{"only controllers", "apps/v1/deployments", entry("kube-controller-manager", "", "spec", 8), ""},
 		{"no entries", "apps/v1/deployments", "", ""},
 		{"pod", pods, helm, ""},
@@ -153,12 +153,12 @@ func TestObjectsHaveTheAuthorOfTheSpecification(t *testing.T) {
 			item.Metadata += `,"creationTimestamp":"2026-11-21T10:00:00Z"`
 			check := func(source string, o *compact.Object) {
 				t.Helper()
-				got := ""
-				if c, ok := compact.LastChangeOf(o); ok {
-					got = fmt.Sprint(c.By, " ", c.At.Second(), " ", c.IsCreation)
+				want := ""
+				if test.want != "" {
+					want = `["2026-11-21T10:00:` + test.want + `"]`
 				}
-				if got != test.want {
-					t.Errorf("%s: got %q, want %q", source, got, test.want)
+				if got := string(compact.Extra(o)); got != want {
+					t.Errorf("%s: got %q, want %q", source, got, want)
 				}
 			}
 			server.Set(test.resource, item)

@@ -88,6 +88,9 @@ func (d *decoder) setColumns(definitions []byte) error {
 // useColumns stores the columns. If they change during a watch, it returns an error, because the objects in the cache
 // have cells for the previous columns.
 func (d *decoder) useColumns(columns []printer.Column) error {
+	if d.hasLastChange {
+		columns = printer.WithLastChange(columns)
+	}
 	before := d.currentColumns()
 	if printer.Same(before, columns) {
 		return nil

@@ -15,21 +15,29 @@ import (
 // PartBytes is the approximate size, in bytes, of the rows in one message of a snapshot.
 const PartBytes = 128 << 10
 
-// An AppendPart appends as many rows as one message can contain, and returns their number. columns is the number of
-// columns.
-type AppendPart func(message []byte, rows []*compact.Object, columns int) (text []byte, n int, err error)
+// An AppendPart appends as many rows as one message can contain, and returns their number.
+type AppendPart func(message []byte, rows []*compact.Object, columns []printer.Column) (text []byte, n int, err error)
 
-// AppendColumns appends the columns of rows, as the member "columns".
+// AppendColumns appends the columns of rows, as the member "columns". It appends the extra columns as the member
+// "extraColumns", if there are any.
 func AppendColumns(dst []byte, columns []printer.Column) ([]byte, error) {
-	text, err := json.Marshal(append([]printer.Column{}, columns...)) // Encode nil as [], not as null.
+	printed := printer.Printed(columns)
+	text, err := json.Marshal(append([]printer.Column{}, printed...)) // Encode nil as [], not as null.
 	if err != nil {
 		return nil, fmt.Errorf("encode the columns: %w", err)
 	}
-	return append(append(dst, `,"columns":`...), text...), nil
+	dst = append(append(dst, `,"columns":`...), text...)
+	if len(printed) == len(columns) {
+		return dst, nil
+	}
+	if text, err = json.Marshal(columns[len(printed):]); err != nil {
+		return nil, fmt.Errorf("encode the extra columns: %w", err)
+	}
+	return append(append(dst, `,"extraColumns":`...), text...), nil
 }
 
 // AppendRows is an AppendPart that appends rows one by one, as the member "rows". The error is always nil.
-func AppendRows(message []byte, rows []*compact.Object, _ int) (text []byte, n int, err error) {
+func AppendRows(message []byte, rows []*compact.Object, _ []printer.Column) (text []byte, n int, err error) {
 	message = append(message, `,"rows":[`...)
 	for ; n < len(rows) && len(message) < PartBytes; n++ {
 		if n > 0 {

@@ -2,11 +2,13 @@ package messages
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"time"
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/compact"
 	"github.com/glasshouse-project/glasshouse/internal/watch/jsonscan"
+	"github.com/glasshouse-project/glasshouse/internal/watch/printer"
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
@@ -19,7 +21,7 @@ type columnar struct {
 	ns, name, rv, created []byte
 	verdicts              []byte
 	onlySeverity          string // "none" or "ok" if all rows so far have this severity; otherwise empty.
-	cells                 []cellColumn
+	cells, extra          []cellColumn
 	rows                  int
 	size                  int
 }
@@ -62,37 +64,44 @@ func (t *columnar) add(o *compact.Object) error {
 	} else if t.onlySeverity != shortVerdict {
 		t.onlySeverity = ""
 	}
-	at := 0
-	c := jsonscan.NewCursor(o.Cells())
-	err := c.Array(func(i int) error {
-		cell, err := c.Value()
-		if err != nil {
-			return err
-		}
-		if i >= len(t.cells) {
+	add := func(columns []cellColumn, cells []byte) error {
+		at := 0
+		c := jsonscan.NewCursor(cells)
+		err := c.Array(func(i int) error {
+			cell, err := c.Value()
+			if err != nil || i >= len(columns) {
+				return err
+			}
+			column := &columns[i]
+			text(&column.text, cell)
+			column.notName = column.notName || !bytes.Equal(cell, name)
+			column.notCreated = column.notCreated || !bytes.Equal(cell, created)
+			at = i + 1
 			return nil
+		})
+		if err != nil {
+			return fmt.Errorf("read the cells of %s/%s: %w", o.Namespace(), o.Name(), err)
 		}
-		column := &t.cells[i]
-		text(&column.text, cell)
-		column.notName = column.notName || !bytes.Equal(cell, name)
-		column.notCreated = column.notCreated || !bytes.Equal(cell, created)
-		at = i + 1
+		for ; at < len(columns); at++ {
+			text(&columns[at].text, []byte("null"))
+			columns[at].notName, columns[at].notCreated = true, true
+		}
 		return nil
-	})
-	if err != nil {
-		return fmt.Errorf("read the cells of %s/%s: %w", o.Namespace(), o.Name(), err)
 	}
-	for ; at < len(t.cells); at++ {
-		text(&t.cells[at].text, []byte("null"))
-		t.cells[at].notName, t.cells[at].notCreated = true, true
+	extra := compact.Extra(o)
+	if len(extra) == 0 {
+		extra = []byte("[]")
+	}
+	if err := errors.Join(add(t.cells, o.Cells()), add(t.extra, extra)); err != nil {
+		return err
 	}
 	t.rows++
 	return nil
 }
 
-// appendTo appends the rows as JSON: {"ns":[..],"name":[..],"rv":[..],"created":[..],"verdict":[..],"cells":[..]}. A
-// verdict is "none", "ok" or an object. If all verdicts are "none", or all are "ok", the array is replaced with that
-// word.
+// appendTo appends the rows as JSON: {"ns":[..],"name":[..],"rv":[..],"created":[..],"verdict":[..],"cells":[..]}, and
+// "extra":[..] with the cells of the extra columns, if there are any. A verdict is "none", "ok" or an object. If all
+// verdicts are "none", or all are "ok", the array is replaced with that word.
 func (t *columnar) appendTo(dst []byte) []byte {
 	for n, member := range []struct {
 		name string
@@ -107,12 +116,19 @@ func (t *columnar) appendTo(dst []byte) []byte {
 	} else {
 		dst = append(append(append(dst, '['), t.verdicts...), ']')
 	}
-	dst = append(dst, `,"cells":[`...)
-	for i := range t.cells {
+	dst = appendColumns(append(dst, `,"cells":[`...), t.cells)
+	if len(t.extra) > 0 {
+		dst = appendColumns(append(dst, `,"extra":[`...), t.extra)
+	}
+	return append(dst, '}')
+}
+
+func appendColumns(dst []byte, columns []cellColumn) []byte {
+	for i := range columns {
 		if i > 0 {
 			dst = append(dst, ',')
 		}
-		switch column := &t.cells[i]; {
+		switch column := &columns[i]; {
 		case !column.notName:
 			dst = append(dst, `"name"`...)
 		case !column.notCreated:
@@ -121,12 +137,15 @@ func (t *columnar) appendTo(dst []byte) []byte {
 			dst = append(append(append(dst, '['), column.text...), ']')
 		}
 	}
-	return append(dst, "]}"...)
+	return append(dst, ']')
 }
 
 // AppendTable is an AppendPart that appends rows column by column, as the member "table". It fails for malformed cells.
-func AppendTable(message []byte, rows []*compact.Object, columns int) (text []byte, n int, err error) {
-	table := columnar{cells: make([]cellColumn, columns)}
+func AppendTable(
+	message []byte, rows []*compact.Object, columns []printer.Column,
+) (text []byte, n int, err error) {
+	printed := len(printer.Printed(columns))
+	table := columnar{cells: make([]cellColumn, printed), extra: make([]cellColumn, len(columns)-printed)}
 	for table.rows < min(len(rows), maxPartRows) && table.size < PartBytes {
 		if err := table.add(rows[table.rows]); err != nil {
 			return nil, 0, err

@@ -2,6 +2,8 @@ package opened
 
 import (
 	"context"
+	"encoding/json"
+	"fmt"
 	"time"
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/authz"
@@ -29,6 +31,26 @@ type Snapshot struct {
 	Cursor string
 }
 
+// Cells returns the cells of an object as JSON, one for each of the Columns. A missing cell is nil.
+func (s *Snapshot) Cells(o *compact.Object) ([]json.RawMessage, error) {
+	cells, printed := make([]json.RawMessage, len(s.Columns)), len(printer.Printed(s.Columns))
+	var read []json.RawMessage
+	if err := json.Unmarshal(o.Cells(), &read); err != nil {
+		return nil, fmt.Errorf("decode the cells of %s: %w", o.Name(), err)
+	}
+	copy(cells[:printed], read)
+	if extra := compact.Extra(o); len(extra) > 0 {
+		if err := json.Unmarshal(extra, &read); err != nil {
+			return nil, fmt.Errorf("decode the extra cells of %s: %w", o.Name(), err)
+		}
+		copy(cells[printed:], read)
+	}
+	return cells, nil
+}
+
+// Row returns the row of an object as JSON (see compact.Object.AppendRow), without the extra cells.
+func (s *Snapshot) Row(o *compact.Object) []byte { return compact.WithoutExtra(o).AppendRow(nil) }
+
 // Snapshot reads the result of a query. It waits for the informer's first list, but at most the duration wait.
 func (o *Opener) Snapshot(ctx context.Context, q query.Query, wait time.Duration) (*Snapshot, error) {
 	open, err := o.Open(ctx, &q, authz.VerbList, authz.TTLRequest())
@@ -44,7 +66,8 @@ func (o *Opener) Snapshot(ctx context.Context, q query.Query, wait time.Duration
 		return nil, err
 	}
 	snapshot := &Snapshot{
-		Resource: resource, Columns: now.Columns, Status: now.Status, Synced: now.Synced, IsPartial: filter.IsPartial,
+		Resource: resource, Columns: filter.ShownColumns(now.Columns), Status: now.Status, Synced: now.Synced,
+		IsPartial: filter.IsPartial,
 	}
 	if !now.Synced && now.Status.State == status.Failed && now.Status.IsInvalidRequest && q.Fields != "" {
 		return nil, status.Invalidf("Invalid field selector",

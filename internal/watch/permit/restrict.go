@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/authz"
+	"github.com/glasshouse-project/glasshouse/internal/watch/fieldmanager"
 	"github.com/glasshouse-project/glasshouse/internal/watch/query"
 	"github.com/glasshouse-project/glasshouse/internal/watch/resource"
 	"github.com/glasshouse-project/glasshouse/internal/watch/status"
@@ -20,6 +21,7 @@ func (c *Checker) Restrict(
 	ctx context.Context, r *resource.Resource, f *query.Filter, verb authz.Verb, ttl authz.DecisionTTL,
 ) error {
 	if f.IsGuest = c.Viewer.Scope != nil; f.IsGuest {
+		f.HidesExtra = fieldmanager.HasEditors(r.Resource) // Other resources have no extra columns.
 		if err := c.Viewer.Scope.Restrict(r, f, verb); err != nil {
 			return err
 		}

@@ -26,6 +26,8 @@ type Column struct {
 	// Relative means that cells contain a timestamp, which is displayed as elapsed time, as in
 	// "3 (2026-11-21T10:00:00Z ago)".
 	Relative bool `json:"relative,omitempty"`
+	// IsExtra means that this program computes the cells. The extra columns are after those that the API server prints.
+	IsExtra bool `json:"-"`
 
 	fullDescription string   // Description before shortening. In a CRD, it can contain the JSONPath.
 	paths           []string // Paths to the timestamp in the object, the preferred path first.
@@ -71,6 +73,27 @@ func Same(a, b []Column) bool {
 // Plain returns the columns for objects from a server that prints no Tables: Name and Age.
 func Plain() []Column {
 	return markRelative([]Column{{Name: "Name", Type: "string", Format: "name"}, {Name: "Age", Type: "date"}}, "", nil)
+}
+
+// WithLastChange returns the columns with the extra column "Last change" at the end. If the API server already prints a
+// column of this name, it returns the columns unchanged.
+func WithLastChange(columns []Column) []Column {
+	last := Column{
+		Name: "Last change", Type: "string", Priority: 1, Relative: true, IsExtra: true,
+		Description: "The newest change of the specification by a person or a deployment tool.",
+	}
+	if slices.ContainsFunc(columns, func(c Column) bool { return strings.EqualFold(c.Name, last.Name) }) {
+		return columns
+	}
+	return append(slices.Clip(columns), last)
+}
+
+// Printed returns the columns that the API server prints, without the extra columns.
+func Printed(columns []Column) []Column {
+	if at := slices.IndexFunc(columns, func(c Column) bool { return c.IsExtra }); at >= 0 {
+		return columns[:at]
+	}
+	return columns
 }
 
 const creationPath = "metadata.creationTimestamp"

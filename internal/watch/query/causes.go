@@ -4,12 +4,17 @@ import (
 	"slices"
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/compact"
+	"github.com/glasshouse-project/glasshouse/internal/watch/printer"
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
 // Shown returns an object with only the texts that the viewer may see. If the viewer may not read the cause of an
-// inherited verdict, Shown replaces the verdict's texts with those of the object's own verdict.
+// inherited verdict, Shown replaces the verdict's texts with those of the object's own verdict. For guests, it removes
+// the cells of the extra columns.
 func (f *Filter) Shown(o *compact.Object) *compact.Object {
+	if o != nil && f.HidesExtra {
+		o = compact.WithoutExtra(o)
+	}
 	if !f.HidesCauses || o == nil || !o.Verdict().IsInherited() {
 		return o
 	}
@@ -18,6 +23,14 @@ func (f *Filter) Shown(o *compact.Object) *compact.Object {
 		return o
 	}
 	return o.WithVerdict(o.Verdict().Public())
+}
+
+// ShownColumns returns the columns that the viewer may see: guests do not see the extra columns.
+func (f *Filter) ShownColumns(columns []printer.Column) []printer.Column {
+	if f.HidesExtra {
+		return printer.Printed(columns)
+	}
+	return columns
 }
 
 func (f *Filter) permitsSource(resource, namespace string) bool {

@@ -40,6 +40,9 @@ type Filter struct {
 	IsPartial    bool // The viewer is possibly not permitted to see all objects that the query selects.
 	IsGuest      bool // The viewer is a guest: a viewer of a share link.
 	IsRestricted bool // Messages must not reveal whether objects that the viewer may not see exist or change.
+	// HidesExtra means that the viewer does not see the extra columns. Guests may see only changes that occur during their
+	// visit, so they do not see who last changed an object.
+	HidesExtra bool
 	// HidesCauses means that the viewer sees the cause of a verdict only if CauseSources contains all its sources.
 	// CauseSources is sorted. It has "core/v1/pods team-a" for one namespace, and "core/v1/pods" for all namespaces.
 	HidesCauses  bool
@@ -166,15 +169,18 @@ func (f *Filter) ID() FilterID {
 	}
 	text := fmt.Appendf(nil, "%q %q %q %q %q %q",
 		f.Namespaces, f.Name, f.words, labels, f.requiredWords, f.regarding)
+	if f.HidesExtra {
+		text = append(text, " extra"...)
+	}
 	if f.HidesCauses {
 		text = fmt.Appendf(text, " %q", f.CauseSources)
 	}
 	return sha256.Sum256(text)
 }
 
-// MatchesAll reports whether the filter matches all objects of its resource, and hides no causes of their verdicts.
+// MatchesAll reports whether the filter matches all objects of its resource, and hides no part of them.
 func (f *Filter) MatchesAll() bool {
-	return f.MatchesNamespaces() && len(f.Namespaces) == 0 && !f.HidesCauses
+	return f.MatchesNamespaces() && len(f.Namespaces) == 0 && !f.HidesCauses && !f.HidesExtra
 }
 
 // WithColumns returns a copy of the filter with the given columns. The copy and f can be used concurrently.

@@ -45,9 +45,7 @@ func newDiff(from, to *Page, r *Ranking, cache *event.Cache) (*Diff, error) {
 	inserted := insertedRows(to.Rows, oldIndex)
 	var err error
 	appendNewVersion := func(before, after *compact.Object) {
-		text = append(after.AppendVersion(text), `,"cells":`...)
-		if text, err = event.AppendChangedCells(text, before.Cells(), after.Cells()); err == nil {
-			text = event.AppendChangedVerdict(text, before, after)
+		if text, err = event.AppendChangedRow(after.AppendVersion(text), before, after); err == nil {
 			c := changes[after]
 			if c != nil && c.Old.ResourceVersion() != before.ResourceVersion() {
 				// The row has changed more than once since the old page, possibly by several authors. So omit the author.
@@ -100,6 +98,7 @@ func insertedRows(rows []*Row, oldIndex []int) map[*compact.Object]bool {
 
 func sameRow(a, b *compact.Object) bool {
 	return a == b || a.ResourceVersion() == b.ResourceVersion() && bytes.Equal(a.Cells(), b.Cells()) &&
+		bytes.Equal(compact.Extra(a), compact.Extra(b)) &&
 		a.Verdict().Same(b.Verdict())
 }
 

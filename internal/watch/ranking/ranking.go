@@ -82,7 +82,11 @@ func (s Sort) Row(o *compact.Object, columns []printer.Column) Row {
 func (s Sort) rank(o *compact.Object, columns []printer.Column) cellsort.Rank {
 	switch {
 	case s.Column >= 0:
-		return cellsort.RankCell(o.Cell(s.Column), columns[s.Column].Relative)
+		cell := o.Cell(s.Column)
+		if columns[s.Column].IsExtra {
+			cell = compact.ExtraCell(o, s.Column-len(printer.Printed(columns)))
+		}
+		return cellsort.RankCell(cell, columns[s.Column].Relative)
 	case s.namespace:
 		return cellsort.RankNatural(o.Namespace())
 	case s.severity:

@@ -45,7 +45,7 @@ func (r *rows) begin(ctx context.Context) ([]byte, error) {
 		}
 	}
 	c.position.version = now.Version
-	c.unsent = &rowList{c, listing, listing.Objects, now.Columns, true, r.appendPart}
+	c.unsent = &rowList{c, listing, listing.Objects, c.filter.ShownColumns(now.Columns), true, r.appendPart}
 	return c.unsent.next()
 }
 
@@ -82,7 +82,7 @@ func (l *rowList) next() (message []byte, err error) {
 			return nil, err
 		}
 	}
-	message, n, err := l.appendPart(message, l.rows, len(l.columns))
+	message, n, err := l.appendPart(message, l.rows, l.columns)
 	if err != nil {
 		return nil, err
 	}

@@ -41,7 +41,7 @@ func (w *window) begin(ctx context.Context) ([]byte, error) {
 	if !now.Synced && !now.HasNoRows {
 		return nil, nil
 	}
-	by, err := ranking.ParseSort(w.requested.Sort(), now.Columns)
+	by, err := ranking.ParseSort(w.requested.Sort(), c.filter.ShownColumns(now.Columns))
 	if err != nil && len(now.Columns) > 0 {
 		return nil, err
 	}
@@ -73,7 +73,7 @@ func (w *window) begin(ctx context.Context) ([]byte, error) {
 	w.sentPage, w.answered = view.Page, w.fixRange(request, view.Page)
 	w.offscreen, w.sentOffscreen, c.schedule.summaryAt = view.Offscreen, view.Offscreen, time.Time{}
 	c.position.cursor.Offset, c.position.version = view.Offset, now.Version
-	columns, err := messages.AppendColumns(nil, now.Columns)
+	columns, err := messages.AppendColumns(nil, c.filter.ShownColumns(now.Columns))
 	if err != nil {
 		return nil, err
 	}

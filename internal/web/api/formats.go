@@ -77,16 +77,12 @@ func writeCSV(out *bufio.Writer, t *table) error {
 		if t.hasNamespace {
 			line = append(line, o.Namespace())
 		}
-		cells, err := response.CellTexts(o)
+		cells, err := response.CellTexts(o, t.Snapshot)
 		if err != nil {
 			return err
 		}
 		for _, n := range t.columns {
-			if n < len(cells) {
-				line = append(line, escapeFormula(cells[n]))
-			} else {
-				line = append(line, "")
-			}
+			line = append(line, escapeFormula(cells[n]))
 		}
 		if v := o.Verdict().Unpack(); hasVerdicts {
 			line = append(line, v.Severity.String(), escapeFormula(v.Sentence))

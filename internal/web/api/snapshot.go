@@ -62,8 +62,19 @@ func (d *Data) Snapshot(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if format != "json" && !snapshot.Synced {
-		return notSynced(snapshot, "In this format, an incomplete list would appear complete; retry, or request JSON, "+
-			"which includes the state.")
+		current := http.StatusServiceUnavailable
+		switch snapshot.Status.State {
+		case status.Forbidden:
+			current = http.StatusForbidden
+		case status.Absent:
+			current = http.StatusNotFound
+		default:
+		}
+		return &request.Problem{
+			Title: "List not available", Status: current,
+			Detail: fmt.Sprintf("%s is %s. %s In this format, an incomplete list would appear complete; retry, or "+
+				"request JSON, which includes the state.", query.Resource, snapshot.Status.State, snapshot.Status.Reason),
+		}
 	}
 	t.expectText = response.Of(r).ExpectText
 	t.toYAML = func(text []byte) ([]byte, error) { return d.Reader.ToYAML(r, text) }
@@ -71,23 +82,6 @@ func (d *Data) Snapshot(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	return writeTable(w, t, format)
-}
-
-// notSynced returns the error for a list that is not complete yet, with a sentence of advice.
-func notSynced(snapshot *watch.Snapshot, advice string) error {
-	current := http.StatusServiceUnavailable
-	switch snapshot.Status.State {
-	case status.Forbidden:
-		current = http.StatusForbidden
-	case status.Absent:
-		current = http.StatusNotFound
-	default:
-	}
-	return &request.Problem{
-		Title: "List not available", Status: current,
-		Detail: fmt.Sprintf("%s is %s. %s %s",
-			snapshot.Resource.Ref(), snapshot.Status.State, snapshot.Status.Reason, advice),
-	}
 }
 
 func writeTable(w http.ResponseWriter, t *table, format string) error {

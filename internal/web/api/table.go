@@ -17,15 +17,17 @@ type table struct {
 	view         string
 	hasNamespace bool  // Whether CSV lines include the namespace.
 	columns      []int // The selected columns, as indexes of Snapshot.Columns in ascending order.
-	toYAML       func(text []byte) ([]byte, error)
+	// hasUsualCells is true if the selected columns are those that the API server prints, as in a row without cols.
+	hasUsualCells bool
+	toYAML        func(text []byte) ([]byte, error)
 	// expectText reserves memory for the text of an object. It is called with the length of the text, in bytes.
 	expectText func(length int)
 }
 
 // newTable returns a table. cols contains names of columns in lower case, or only "usual" (the columns of kubectl) or
-// "wide" (all columns, as with empty cols). The table always has the name column.
+// "wide" (all columns that the API server prints, as with empty cols). The table always has the name column.
 func newTable(snapshot *watch.Snapshot, view string, cols []string) (*table, error) {
-	t := &table{Snapshot: snapshot, view: view}
+	t := &table{Snapshot: snapshot, view: view, hasUsualCells: true}
 	if len(cols) > 0 && view == "objects" {
 		return nil, request.BadRequest("No such table",
 			"The parameter cols selects columns of rows, but the view is objects: omit cols, or use view=rows.")
@@ -37,10 +39,11 @@ func newTable(snapshot *watch.Snapshot, view string, cols []string) (*table, err
 	for n, column := range snapshot.Columns {
 		name := strings.ToLower(column.Name)
 		// As in kubectl, a column with a priority above 0 is shown only in the wide output.
-		chosen := preset == "wide" || column.Priority <= 0
+		chosen := (preset == "wide" || column.Priority <= 0) && !column.IsExtra
 		if len(cols) > 0 {
 			chosen = name == "name" || slices.Contains(cols, name)
 		}
+		t.hasUsualCells = t.hasUsualCells && chosen != column.IsExtra
 		if chosen {
 			t.columns = append(t.columns, n)
 		}
@@ -80,19 +83,17 @@ func (t *table) itemText(o *watch.Item) ([]byte, error) {
 		t.expectText(len(text))
 		return text, err
 	}
-	row := o.AppendRow(nil)
-	if len(t.columns) == len(t.Columns) {
+	row := t.Row(o)
+	if t.hasUsualCells {
 		return row, nil
 	}
-	var cells []json.RawMessage
-	if err := json.Unmarshal(o.Cells(), &cells); err != nil {
-		return nil, fmt.Errorf("decode the cells of %s: %w", o.Name(), err)
+	cells, err := t.Cells(o)
+	if err != nil {
+		return nil, err
 	}
 	chosen := make([]json.RawMessage, len(t.columns)) // A cell that the row does not have becomes null.
 	for i, n := range t.columns {
-		if n < len(cells) {
-			chosen[i] = cells[n]
-		}
+		chosen[i] = cells[n]
 	}
 	text, err := json.Marshal(chosen)
 	if err != nil {

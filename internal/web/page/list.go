@@ -127,6 +127,7 @@ func fillList(page *templates.List, snapshot *watch.Snapshot) error {
 	for _, column := range snapshot.Columns {
 		page.Columns = append(page.Columns, templates.Column{
 			Name: column.Name, Type: column.Type, Priority: int(column.Priority), Relative: column.Relative,
+			IsExtra: column.IsExtra,
 		})
 	}
 	page.From = min(page.From, max(snapshot.Total, 1)-1)
@@ -136,7 +137,7 @@ func fillList(page *templates.List, snapshot *watch.Snapshot) error {
 			Namespace: o.Namespace(), Name: o.Name(),
 			Href: request.ObjectPath(page.Ref, o.Namespace(), o.Name()),
 		}
-		cells, err := response.CellTexts(o)
+		cells, err := response.CellTexts(o, snapshot)
 		if err != nil {
 			return err
 		}
@@ -148,7 +149,7 @@ func fillList(page *templates.List, snapshot *watch.Snapshot) error {
 		if v := o.Verdict().Unpack(); v.Severity > verdict.OK {
 			row.Severity, row.Why = v.Severity.String(), v.Why()
 		}
-		for i := range min(len(cells), len(page.Columns)) {
+		for i := range cells {
 			row.Cells[i].Text = snapshot.Columns[i].ElapsedText(cells[i], now)
 			if snapshot.Columns[i].Relative {
 				row.Cells[i].Wire = cells[i]

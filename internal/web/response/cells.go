@@ -1,18 +1,17 @@
 package response
 
 import (
+	"bytes"
 	"encoding/json"
-	"fmt"
-	"strings"
 
 	"github.com/glasshouse-project/glasshouse/internal/watch"
 )
 
-// CellTexts returns the cells of a row as plain text.
-func CellTexts(o *watch.Item) ([]string, error) {
-	cells, err := decodeCells(o)
+// CellTexts returns the cells of a row of a snapshot as plain text, one for each column. A missing cell is empty.
+func CellTexts(o *watch.Item, snapshot *watch.Snapshot) ([]string, error) {
+	cells, err := snapshot.Cells(o)
 	if err != nil {
-		return nil, err
+		return nil, err //nolint:wrapcheck // It names the object.
 	}
 	out := make([]string, len(cells))
 	for i, cell := range cells {
@@ -21,27 +20,15 @@ func CellTexts(o *watch.Item) ([]string, error) {
 	return out, nil
 }
 
-func decodeCells(o *watch.Item) (cells []any, err error) {
-	decoder := json.NewDecoder(strings.NewReader(string(o.Cells())))
-	decoder.UseNumber()
-	if err := decoder.Decode(&cells); err != nil {
-		return nil, fmt.Errorf("decode the cells of %s: %w", o.Name(), err)
+// cellText returns the text of a string, and the JSON text of other values, without white space.
+func cellText(cell json.RawMessage) string {
+	var text string
+	if len(cell) == 0 || json.Unmarshal(cell, &text) == nil { // null leaves the text empty.
+		return text
 	}
-	return cells, nil
-}
-
-func cellText(cell any) string {
-	switch cell := cell.(type) {
-	case nil:
-		return ""
-	case string:
-		return cell
-	case json.Number, bool:
-		return fmt.Sprint(cell)
+	var compact bytes.Buffer
+	if json.Compact(&compact, cell) != nil {
+		return "" // Cannot happen: the cell was decoded from JSON.
 	}
-	text, err := json.Marshal(cell)
-	if err != nil {
-		return "" // Cannot happen: the value was decoded from JSON.
-	}
-	return string(text)
+	return compact.String()
 }

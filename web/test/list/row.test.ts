@@ -85,6 +85,8 @@ void test("numbers, sizes and ages are aligned to the right, in the header too",
     [true, true, true, true, true, true],
   );
   assert.deepEqual([shown("Name"), shown("Status"), shown("Node"), shown("Cluster-IP")], [false, false, false, false]);
+  const extra = { name: "Last change", type: "string", format: "", priority: 1, relative: true, extraAt: 0 };
+  assert.equal(isNumber(extra), false, "a text after an age is aligned to the left");
   const shape = shapeOf("core/v1/pods", columns, true, [], false);
   const numbers = (e: Element): boolean[] => e.children.map((c) => c.getAttribute("data-number") !== null);
   assert.deepEqual(numbers(Element.of(emptyRow(shape))), [false, false, false, true]);

@@ -485,3 +485,34 @@ void test("filtering during updates sorts only the new rows", () => {
     Array.prototype.sort = sort;
   }
 });
+
+void test("extra columns are sorted, and their changes replace the row", () => {
+  const lastChange: Column = { ...column("Last change", true), priority: 1, extraAt: 0 };
+  const row = (name: string, second: number): Row => ({
+    ns: "a",
+    name,
+    uid: "",
+    rv: "1",
+    created: "",
+    verdict: none,
+    cells: [name], // The server can send fewer cells than columns.
+    extra: [`2026-11-21T10:00:0${second}Z ago by helm`],
+  });
+  const rows = new Rows();
+  rows.setSort({ column: "last change", descending: false });
+  rows.apply({
+    ...snapshot([row("old", 1), row("new", 5), { ...row("never", 0), extra: [] }], true),
+    columns: [...columns, lastChange],
+  });
+  const names = (): string[] => rows.slice(0, rows.length).map((e) => e.name);
+  assert.deepEqual(names(), ["new", "old", "never"]);
+  for (const e of rows.slice(0, 3)) e.isDrawn = true;
+  const by = { manager: "kubectl-edit", operation: "Update", subresource: "", time: "" };
+  const extra = ["2026-11-21T10:00:09Z ago by kubectl-edit"];
+  assert.ok(rows.apply(events([{ op: "update", ns: "a", name: "old", rv: "2", cells: new Map(), extra, by }])));
+  assert.deepEqual(names(), ["old", "new", "never"]);
+  const changed = rows.get("a/old");
+  assert.deepEqual([changed?.extra, changed?.cells, changed?.by, changed?.isDrawn], [extra, ["old"], by, false]);
+  rows.apply(events([{ op: "update", ns: "a", name: "old", rv: "3", cells: new Map() }]));
+  assert.deepEqual(rows.get("a/old")?.extra, extra, "an update without extra cells changes none");
+});

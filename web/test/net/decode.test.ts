@@ -571,3 +571,35 @@ void test("integers beyond 2^53 keep all digits", () => {
   assert.equal(v.a[1], 7);
   assert.equal(v.b, "12345678901234567890");
 });
+
+void test("extra columns follow the columns of the API server", () => {
+  const extra = ["2026-11-21T10:00:00Z ago by helm"];
+  const columns = [{ name: "Name", type: "string", format: "name", priority: 0 }];
+  const extraColumns = [{ name: "Last change", type: "string", format: "", priority: 1, relative: true }];
+  const first = { id: 1, type: "snapshot", cursor: "c", columns, extraColumns, last: true };
+  const table = { ns: ["a", "a"], name: ["x", "y"], rv: ["1", "2"], created: ["", ""], verdict: "ok", cells: ["name"] };
+  const [m] = read({ ...first, table: { ...table, extra: [[extra[0], null]] } }).messages;
+  assert.ok(m?.type === "rows");
+  assert.deepEqual(
+    m.columns?.map((c) => [c.name, c.extraAt]),
+    [
+      ["Name", undefined],
+      ["Last change", 0],
+    ],
+  );
+  assert.deepEqual(
+    m.rows.map((r) => [r.cells, r.extra]),
+    [
+      [["x"], extra],
+      [["y"], [null]],
+    ],
+  );
+  const update = { op: "update", ns: "a", name: "x", rv: "2", cells: {}, extra };
+  const [next] = read({ id: 1, type: "events", cursor: "c", events: [update, { ...update, extra: [] }] }).messages;
+  assert.ok(next?.type === "row-events");
+  assert.deepEqual(
+    next.events.map((e) => (e.op === "update" ? e.extra : null)),
+    [extra, []],
+  );
+  assert.equal(read({ ...first, table: { ...table, extra: [[null]] } }).faults.length, 1, "a value is missing");
+});

@@ -115,7 +115,7 @@ func (i *Informer) First(f *query.Filter, q *query.Query) (first *Listing, total
 		if !state.IsUnchanged(i.VisibleState(f)) {
 			continue
 		}
-		by, err := ranking.ParseSort(q.Sort, state.Columns)
+		by, err := ranking.ParseSort(q.Sort, f.ShownColumns(state.Columns))
 		if err != nil {
 			by = ranking.Sort{Column: -1}
 		}

@@ -2,7 +2,7 @@
 
 import { h } from "../ui/dom.ts";
 import type { TableShape } from "./row.ts";
-import { cellText } from "../model/row-source.ts";
+import { cellOf, cellText } from "../model/row-source.ts";
 import type { Entry, RowSource } from "../model/row-source.ts";
 import { whyOf } from "../model/severity.ts";
 import type { Sort } from "../model/sort.ts";
@@ -83,7 +83,7 @@ export class ColumnWidths {
     for (const e of entries) {
       if (namespace) grow(0, e.ns.length);
       columns.forEach((c, i) => {
-        const text = cellText(e.cells[c.index]);
+        const text = cellText(cellOf(e, c.index, c));
         // The cell contains a timestamp of 20 characters, but shows it as an age of about 7 characters.
         const width = c.relative ? Math.max(relativeWidth, text.length - 13) : text.length;
         grow(position(i), hasVerdicts && c.index === link ? width + shapeWidth : width);
@@ -141,7 +141,7 @@ export function fittingColumns(rows: RowSource, shape: TableShape, room: number,
     if (c.priority <= 0) return;
     let width = 0;
     for (const e of rows.all()) {
-      const text = cellText(e.cells[index]);
+      const text = cellText(cellOf(e, index, c));
       if (!emptyTexts.has(text)) width = Math.max(width, c.relative ? relativeWidth : text.length);
     }
     const needed = Math.max(Math.min(width, maxWidth), c.name.length + 2) + pad;

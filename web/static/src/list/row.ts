@@ -3,7 +3,7 @@
 
 import { formatAges } from "../text/age.ts";
 import { h, setAttr, setText } from "../ui/dom.ts";
-import { cellText, type Entry } from "../model/row-source.ts";
+import { cellOf, cellText, type Entry } from "../model/row-source.ts";
 import { isCounted, showsState, whyOf } from "../model/severity.ts";
 import { isEvents, objectHref } from "../model/view.ts";
 import type { Column } from "../net/wire.ts";
@@ -27,14 +27,15 @@ interface ShownColumn {
   readonly relative: boolean;
   readonly showsState: boolean;
   readonly isNumber: boolean; // whether the cells are aligned to the right
+  readonly extraAt?: number; // see Column
 }
 
 const typeOrName =
   /^(integer|number|ready|up-to-date|available|replicas|m(in|ax)pods|restarts|completions|capacity|duration)$/i;
 
 /** Reports whether a column contains numbers, sizes or ages. The server has the same rule. */
-export const isNumber = ({ name, type, relative }: Column): boolean =>
-  relative || typeOrName.test(type) || typeOrName.test(name);
+export const isNumber = ({ name, type, relative, extraAt }: Column): boolean =>
+  (relative && extraAt === undefined) || typeOrName.test(type) || typeOrName.test(name);
 
 export function shapeOf(
   ref: string,
@@ -58,6 +59,7 @@ export function shapeOf(
       relative: c.relative,
       showsState: showsState(c.name),
       isNumber: isNumber(c),
+      ...(c.extraAt === undefined ? {} : { extraAt: c.extraAt }),
       isShown: isShown(c),
     }))
     .filter((c) => c.isShown);
@@ -116,7 +118,7 @@ export function fillRow(tr: HTMLTableRowElement, shape: TableShape, e: Entry, no
   for (const c of shape.columns) {
     if (at === shape.whyAt) at++;
     const td = tr.children[at++] as Element;
-    const text = cellText(e.cells[c.index]);
+    const text = cellText(cellOf(e, c.index, c));
     const before = td.textContent ?? "";
     if (c.index === shape.link) {
       const a = td.firstElementChild as Element;

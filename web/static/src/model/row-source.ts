@@ -7,6 +7,7 @@ import type { CountedSeverity } from "./severity.ts";
 /** One version of a row. An update creates another Entry, so the table finds changed rows by comparing identities. */
 export interface Entry extends Row {
   readonly key: string;
+  readonly extra: readonly Cell[];
   /** Whether the row was added after the page had loaded the list. The table highlights such a row as new. */
   readonly isAdded: boolean;
   /** Author of all changes of the row that are not drawn yet. null if unknown or several. */
@@ -30,6 +31,7 @@ export function entryOf(row: Row, added: boolean, by: ChangeAuthor | null): Entr
     created,
     verdict,
     cells,
+    extra: row.extra ?? [],
     isAdded: added,
     by,
     isDrawn: false,
@@ -63,6 +65,7 @@ export function commonAuthor(old: Entry | undefined, by: ChangeAuthor | null): C
 interface RowChange {
   readonly rv: string;
   readonly cells: ReadonlyMap<number, Cell>;
+  readonly extra?: readonly Cell[];
   readonly verdict?: Verdict;
   readonly by?: ChangeAuthor;
 }
@@ -73,9 +76,14 @@ export function changedEntry(old: Entry, change: RowChange): Entry | null {
   if (cells === null) return null;
   const by = change.by ?? null;
   // A change without changed cells is not visible, so do not count its author among those of the visible changes.
-  const quiet = change.cells.size === 0;
+  const quiet = change.cells.size === 0 && change.extra === undefined;
   const verdict = change.verdict ?? old.verdict;
-  const e = entryOf({ ...old, rv: change.rv, verdict, cells }, old.isAdded, quiet ? old.by : commonAuthor(old, by));
+  const extra = change.extra ?? old.extra;
+  const e = entryOf(
+    { ...old, rv: change.rv, verdict, cells, extra },
+    old.isAdded,
+    quiet ? old.by : commonAuthor(old, by),
+  );
   e.isDrawn = quiet && old.isDrawn && change.verdict === undefined;
   return e;
 }
@@ -111,5 +119,9 @@ export interface RowSource {
   countSeverity(severity: CountedSeverity): number;
   setFrozen(on: boolean): void;
 }
+
+/** Returns the cell of a row in the column with an index. */
+export const cellOf = (e: Entry, index: number, column: Pick<Column, "extraAt">): Cell =>
+  (column.extraAt === undefined ? e.cells[index] : e.extra[column.extraAt]) ?? null;
 
 export const cellText = (cell: Cell | undefined): string => (cell === null || cell === undefined ? "" : String(cell));

@@ -2,7 +2,7 @@
 
 import { FrozenOrder } from "./frozen-order.ts";
 import { compareRanks, naturalKey, rank, type Rank, type Sort } from "./sort.ts";
-import { changedEntry, entryOf, keyOf, type Entry, type RowSource } from "./row-source.ts";
+import { cellOf, changedEntry, entryOf, keyOf, type Entry, type RowSource } from "./row-source.ts";
 import { severityMatcher, type CountedSeverity } from "./severity.ts";
 import { severities } from "../net/verdict.ts";
 import type { Column, Message, Severity } from "../net/wire.ts";
@@ -283,7 +283,7 @@ export class Rows implements RowSource {
 
   private rankOf(e: Entry): Rank {
     const column = this.columns[this.sortIndex];
-    if (column !== undefined) return rank(e.cells[this.sortIndex] ?? null, column);
+    if (column !== undefined) return rank(cellOf(e, this.sortIndex, column), column);
     if (this.isWorstFirst) return severities.length - severities.indexOf(e.verdict.severity);
     return this.sort?.column === "namespace" ? naturalKey(e.ns) : null;
   }

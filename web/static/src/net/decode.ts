@@ -118,7 +118,7 @@ function message(
         id,
         type: "rows",
         cursor: optional(m["cursor"], "cursor"),
-        columns: isAbsent(m["columns"]) ? null : list(m["columns"], "columns").map(column),
+        columns: decodeColumns(m),
         rows: isAbsent(m["table"]) ? [] : table(m["table"]),
         last: m["last"] === true,
       };
@@ -139,7 +139,7 @@ function message(
         id,
         type,
         cursor: string(m["cursor"], "cursor"),
-        columns: isAbsent(m["columns"]) ? null : list(m["columns"], "columns").map(column),
+        columns: decodeColumns(m),
         ...counts(m),
         ...decodeChangeSummary(m),
         offset: nonNegativeInteger(m["offset"], "offset"),
@@ -229,6 +229,7 @@ function tableEvent(v: unknown): RowEvent {
         name: string(e["name"], "name"),
         rv: optional(e["rv"], "rv"),
         cells: cells(e["cells"]),
+        ...decodeExtra(e["extra"]),
         ...readChangedVerdict(e["verdict"]),
         ...decodeTableAuthor(e["by"]),
       };
@@ -253,6 +254,7 @@ function windowEvent(v: unknown): WindowEvent {
         uid: optional(e["uid"], "uid"),
         rv: optional(e["rv"], "rv"),
         cells: cells(e["cells"]),
+        ...decodeExtra(e["extra"]),
         ...readChangedVerdict(e["verdict"]),
         ...decodeAuthor(e["by"]),
       };
@@ -267,6 +269,7 @@ function windowEvent(v: unknown): WindowEvent {
               now: {
                 rv: optional(e["rv"], "rv"),
                 cells: cells(e["cells"]),
+                ...decodeExtra(e["extra"]),
                 ...readChangedVerdict(e["verdict"]),
                 ...decodeAuthor(e["by"]),
               },
@@ -417,6 +420,15 @@ function patchOp(v: unknown): PatchOp {
   }
 }
 
+function decodeColumns(m: JsonObject): Column[] | null {
+  if (isAbsent(m["columns"])) return null;
+  const extra = isAbsent(m["extraColumns"]) ? [] : list(m["extraColumns"], "extraColumns");
+  return [...list(m["columns"], "columns").map(column), ...extra.map((c, extraAt) => ({ ...column(c), extraAt }))];
+}
+
+const decodeExtra = (v: unknown): { extra?: readonly Cell[] } =>
+  isAbsent(v) ? {} : { extra: list(v, "extra").map(cell) };
+
 function column(v: unknown): Column {
   const c = tree(v, "column");
   return {
@@ -442,9 +454,12 @@ function table(v: unknown): Row[] {
   // Usually, the verdicts are a list with one element per row. If all are the same, the server sends only one word.
   const verdicts = Array.isArray(t["verdict"]) ? columnOf("verdict") : null;
   // Instead of a column with the names or creation times of the rows, the server sends the word "name" or "created".
-  const columns = list(t["cells"], "cells").map((c) =>
-    c === "name" ? names : c === "created" ? created : checkLength(list(c, "a column"), "a column"),
-  );
+  const columnsOf = (member: string): (readonly unknown[])[] =>
+    list(t[member], member).map((c) =>
+      c === "name" ? names : c === "created" ? created : checkLength(list(c, "a column"), "a column"),
+    );
+  const columns = columnsOf("cells");
+  const extra = isAbsent(t["extra"]) ? null : columnsOf("extra");
   return names.map((name, i) => ({
     ns: string(ns[i], "ns"),
     name: string(name, "name"),
@@ -453,6 +468,7 @@ function table(v: unknown): Row[] {
     created: string(created[i], "created"),
     verdict: readVerdict(verdicts?.[i] ?? t["verdict"]),
     cells: columns.map((c) => cell(c[i])),
+    ...(extra === null ? {} : { extra: extra.map((c) => cell(c[i])) }),
   }));
 }
 
@@ -466,6 +482,7 @@ function row(v: unknown): Row {
     created: optional(r["created"], "created"),
     verdict: readVerdict(r["verdict"]),
     cells: list(r["cells"], "cells").map(cell),
+    ...decodeExtra(r["extra"]),
   };
 }
 

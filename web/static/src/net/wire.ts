@@ -11,6 +11,8 @@ export interface Column {
   readonly priority: number;
   /** Whether the cells contain RFC 3339 timestamps, which the page shows as ages. */
   readonly relative: boolean;
+  /** For a column that Glasshouse computes: the index of its cells in `extra` of a row. */
+  readonly extraAt?: number;
 }
 
 export type Severity = "none" | "ok" | "progressing" | "degraded" | "failed";
@@ -33,6 +35,7 @@ export interface Row {
   readonly created: string;
   readonly verdict: Verdict;
   readonly cells: readonly Cell[];
+  readonly extra?: readonly Cell[]; // the cells of the columns that Glasshouse computes
 }
 
 /** The author of a change: the field manager, its operation (Apply or Update), the subresource and the time. */
@@ -73,6 +76,7 @@ export type RowEvent =
       readonly name: string;
       readonly rv: string;
       readonly cells: ReadonlyMap<number, Cell>;
+      readonly extra?: readonly Cell[]; // missing if no extra cell has changed
       readonly verdict?: Verdict; // missing if the verdict has not changed
       readonly by?: ChangeAuthor;
     }
@@ -87,6 +91,7 @@ export type WindowEvent =
       readonly uid: string;
       readonly rv: string;
       readonly cells: ReadonlyMap<number, Cell>;
+      readonly extra?: readonly Cell[]; // missing if no extra cell has changed
       readonly verdict?: Verdict; // missing if the verdict has not changed
       readonly by?: ChangeAuthor;
     }
@@ -98,6 +103,7 @@ export type WindowEvent =
       readonly now?: {
         readonly rv: string;
         readonly cells: ReadonlyMap<number, Cell>;
+        readonly extra?: readonly Cell[];
         readonly verdict?: Verdict;
         readonly by?: ChangeAuthor;
       };

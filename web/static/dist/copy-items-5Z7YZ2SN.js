@@ -1,1 +1,0 @@
-import{a,b,c,d}from"./chunk-HYE7ZLBW.js";import"./chunk-AU7Y6YN2.js";import"./chunk-C4ZBFXOY.js";import"./chunk-CIHG5O5J.js";import"./chunk-DAVYRBH6.js";import"./chunk-C6GKX3UN.js";export{d as copyItems,b as copyName,c as kubectlCommand,a as textOf};
