@@ -31,7 +31,7 @@ var (
 	nonceText    = regexp.MustCompile(`"nonce-[^"]*"`)
 	latencyValue = regexp.MustCompile(`"latencyMs":\d+`)
 	latencyText  = regexp.MustCompile(`Responds in \d+ ms`)
-	specAuthor   = regexp.MustCompile(`,"specBy":[{\[][^}\]]*[}\]]`)
+	extraCells   = regexp.MustCompile(`,"extra":\[[^\]]*\]`)
 	cursorMember = regexp.MustCompile(`"cursor":"([^"]+)"`)
 	textMember   = regexp.MustCompile(`"text":"(?:[^"\\]|\\.)*"`)
 	eventsMember = regexp.MustCompile(`"events":\[.*\]`)
@@ -149,7 +149,7 @@ func (o *observer) mask(text string) string {
 	text = latencyValue.ReplaceAllString(text, `"latencyMs":X`)
 	text = latencyText.ReplaceAllString(text, "Responds in X ms")
 	// This member is absent if the author has changed the object twice within a second.
-	text = specAuthor.ReplaceAllString(text, "")
+	text = extraCells.ReplaceAllString(text, "")
 	return o.target.mask(text)
 }
 

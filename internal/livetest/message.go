@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 )
 
 // A Subscription is a message that subscribes to a view.
@@ -67,7 +68,7 @@ type Problem struct {
 // A Row is one object in a message of the view "rows".
 type Row struct {
 	NS, Name, UID, RV string
-	Cells             []json.RawMessage
+	Cells, Extra      []json.RawMessage
 }
 
 // Key returns namespace and name, which identify a row of a resource.
@@ -87,13 +88,14 @@ type Event struct {
 	Cells                 map[int]json.RawMessage
 	Object, Patch         json.RawMessage
 	Verdict               json.RawMessage
+	Extra                 []json.RawMessage // Nil if no extra cell has changed.
 }
 
 // follows reports whether the update can follow a version: the resourceVersion of the update is newer, or both
-// resourceVersions are the same and only the verdict has changed.
+// resourceVersions are the same and only the verdict or the extra cells have changed.
 func (e *Event) follows(version string) bool {
-	isVerdictOnly := e.Verdict != nil && len(e.Cells) == 0 && (e.Patch == nil || string(e.Patch) == "[]")
-	return newer(e.RV, version) || e.RV == version && isVerdictOnly
+	isOfOthers := (e.Verdict != nil || e.Extra != nil) && len(e.Cells) == 0 && (e.Patch == nil || string(e.Patch) == "[]")
+	return newer(e.RV, version) || e.RV == version && isOfOthers
 }
 
 // A Table contains rows column by column: one array for each field.
@@ -101,8 +103,8 @@ type Table struct {
 	NS, Name, RV []string
 	Created      []json.RawMessage
 	// Cells has one element per column: an array of cells, or a name. A name such as "created" means that the cells are
-	// equal to this field of the rows.
-	Cells []json.RawMessage
+	// equal to this field of the rows. Extra has the same form.
+	Cells, Extra []json.RawMessage
 }
 
 // rows returns the rows of the table. They have no UIDs, because the table view sends none.
@@ -116,7 +118,7 @@ func (t *Table) rows() ([]Row, error) {
 		rows[i] = Row{NS: t.NS[i], Name: name, RV: t.RV[i]}
 	}
 	names, err := json.Marshal(t.Name)
-	for _, column := range t.Cells {
+	for n, column := range slices.Concat(t.Cells, t.Extra) {
 		var cells []json.RawMessage
 		switch string(column) {
 		case `"name"`:
@@ -131,7 +133,11 @@ func (t *Table) rows() ([]Row, error) {
 			return nil, errors.Join(err, fmt.Errorf("table has %d rows and a column with %d cells", len(rows), len(cells)))
 		}
 		for i, cell := range cells {
-			rows[i].Cells = append(rows[i].Cells, cell)
+			if n < len(t.Cells) {
+				rows[i].Cells = append(rows[i].Cells, cell)
+			} else {
+				rows[i].Extra = append(rows[i].Extra, cell)
+			}
 		}
 	}
 	return rows, err

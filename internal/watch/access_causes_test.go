@@ -187,7 +187,7 @@ func collectCauses(t *testing.T, access *watch.Access, namespaces []string) (tex
 		t.Fatal(err)
 	}
 	for _, o := range listing.Objects {
-		texts["snapshot"] += string(o.AppendRow(nil)) + "\n"
+		texts["snapshot"] += string(o.AppendRow(nil, true)) + "\n"
 	}
 	doc, err := access.Overview(t.Context(), watch.OverviewQuery{Namespaces: namespaces, Wait: time.Minute})
 	if err != nil {

@@ -183,7 +183,7 @@ func readEverything(t *testing.T, viewer watch.Viewer, ref string, values ...str
 		if err != nil {
 			t.Fatal(err)
 		}
-		messages.Write(snapshot.Objects[0].AppendRow(text))
+		messages.Write(snapshot.Objects[0].AppendRow(text, true))
 	}
 	read()
 	readSubscriptions()

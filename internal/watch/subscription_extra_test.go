@@ -199,12 +199,12 @@ func TestGuestsGetNoExtraColumns(t *testing.T) {
 		guest := cluster.For(watch.Viewer{
 			Program: true, Scope: &watch.Scope{Parts: []watch.Part{{Resource: deployments}}},
 		})
-		open := func(view stream.View) (sub *watch.Subscription) {
+		open := func(access *watch.Access, view stream.View) (sub *watch.Subscription) {
 			q := query.Query{Resource: deployments}
 			if view == stream.Windowed {
 				q.Window, _ = query.NewWindow("", 0, 10)
 			}
-			sub, err := guest.Subscribe(t.Context(), q, view, "")
+			sub, err := access.Subscribe(t.Context(), q, view, "")
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -221,7 +221,12 @@ func TestGuestsGetNoExtraColumns(t *testing.T) {
 		for view, kind := range map[stream.View]string{
 			stream.Rows: "snapshot", stream.Windowed: "window",
 		} {
-			sub := open(view)
+			// The same list of a viewer with all permissions must not be shared with the guest.
+			all, _ := readUntil(t, open(cluster.For(watch.Viewer{Program: true}), view), kind)
+			if !strings.Contains(all, "CANARY") {
+				t.Errorf("the program got %s, want the last change", all)
+			}
+			sub := open(guest, view)
 			check(sub, "extra", kind)
 			subs = append(subs, sub)
 		}

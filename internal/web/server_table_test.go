@@ -20,35 +20,40 @@ func TestSnapshotHasTheSelectedColumns(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	const ref = "example.com/v1/gadgets"
+	const long = "three-with-a-name-of-more-than-forty-characters" // Longer than its extra cell.
 	s.api.AddKind(apitest.Kind{
 		Ref: ref, Kind: "Gadget",
 		Columns: `[{"name":"Name","type":"string"},{"name":"Size","type":"integer"},{"name":"Made ` +
 			`By","type":"string","priority":1}]`,
 	})
 	for name, cells := range map[string]string{
-		"one": `["one",10,"x"]`, "two": `["two",9,"y"]`, "three": `["three",11,"z"]`,
+		"one": `["one",10,"x"]`, "two": `["two",9,"y"]`, long: `["` + long + `",11,"z"]`,
 	} {
 		item := managedBy("a", name, "helm", time.Date(2026, 11, 21, 10, 0, 5, 0, time.UTC))
 		item.Cells = cells
 		s.api.Set(ref, item)
 	}
+	const changed = ",2026-11-21T10:00:05Z ago by helm\n"
 	path := "/api/v1/snapshot/" + ref
 	s.waitForLive(ref)
 	for _, test := range []struct{ name, query, want string }{
-		{"all columns, sorted by name", "format=csv", "Namespace,Name,Size,Made By\na,one,10,x\na,three,11,z\na,two,9,y\n"},
-		{"usual columns", "format=csv&cols=usual", "Namespace,Name,Size\na,one,10\na,three,11\na,two,9\n"},
+		{
+			"all columns, sorted by name", "format=csv",
+			"Namespace,Name,Size,Made By\na,one,10,x\na," + long + ",11,z\na,two,9,y\n",
+		},
+		{"usual columns", "format=csv&cols=usual", "Namespace,Name,Size\na,one,10\na," + long + ",11\na,two,9\n"},
 		{"wide columns", "format=csv&cols=wide&sort=size&limit=1", "Namespace,Name,Size,Made By\na,two,9,y\n"},
 		{
 			"selected columns", "format=csv&cols=made+by&cols=name&sort=-Size",
-			"Name,Made By\nthree,z\none,x\ntwo,y\n",
+			"Name,Made By\n" + long + ",z\none,x\ntwo,y\n",
 		},
 		{
 			"selected columns with the namespace", "format=csv&cols=size&cols=namespace&q=two",
 			"Namespace,Name,Size\na,two,9\n",
 		},
 		{
-			"extra column", "format=csv&cols=last+change&limit=1",
-			"Name,Last change\none,2026-11-21T10:00:05Z ago by helm\n",
+			"extra column", "format=csv&cols=last+change&sort=size",
+			"Name,Last change\ntwo" + changed + "one" + changed + long + changed,
 		},
 		{
 			"rows with an extra column", "format=ndjson&cols=last+change&q=two",

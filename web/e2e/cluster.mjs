@@ -47,7 +47,12 @@ export function api(
       });
     });
     r.on("timeout", () => r.destroy(new Error(`${method} ${where}: no answer in 20 s`)));
-    r.on("error", reject);
+    r.on("error", (err) => {
+      // The API server can close an idle connection while a request is sent over it. Then send the request again.
+      if (r.reusedSocket && err.code === "ECONNRESET")
+        resolve(api(method, where, body, { type, allowed, manager, plain }));
+      else reject(err);
+    });
     r.end(text);
   });
 }

@@ -68,7 +68,7 @@ await test("live tables", { timeout: 400_000 }, async (t) => {
     await page.waitForURL(new RegExp(`ns=${ns}$`));
     await until("the first pod to be ready", async () => (await row(page, "scaled"))?.Ready === "1/1");
     const usual = ["Name", "Why", "Ready", "Up-to-date", "Available", "Age"];
-    const fitting = ["Containers", "Images", "Selector"];
+    const fitting = ["Containers", "Images", "Selector", "Last change"];
     await become("the columns of a wide page", async () => (await table(page)).head, [...usual, ...fitting]);
     await page.setViewportSize({ width: 820, height: 900 });
     await become("the columns of a narrow page", async () => (await table(page)).head, usual);
@@ -128,6 +128,7 @@ await test("live tables", { timeout: 400_000 }, async (t) => {
       "Last Run",
       "Target",
       "Age",
+      "Last change",
     ]);
     assert.match(page.url(), /cols=wide/);
 
@@ -147,7 +148,7 @@ await test("live tables", { timeout: 400_000 }, async (t) => {
       return r?.GiB === "42" && r;
     });
     assert.deepEqual(
-      { ...r, Age: "", "Last Run": "" },
+      { ...r, Age: "", "Last Run": "", "Last change": r["Last change"].replace(/^\d+s ago/, "") },
       {
         Namespace: ns,
         Name: "fresh",
@@ -158,6 +159,7 @@ await test("live tables", { timeout: 400_000 }, async (t) => {
         "Last Run": "",
         Target: "s3://e2e",
         Age: "",
+        "Last change": " by e2e",
         Why: "",
       },
     );

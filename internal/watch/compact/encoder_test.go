@@ -81,7 +81,7 @@ func TestObjectContainsItsMetadata(t *testing.T) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	wantRow := `{"ns":"a","name":"p7","uid":"u7","rv":"7","created":"2026-11-21T10:00:00Z","cells":["p7","1"]}`
-	if row := string(o.AppendRow(nil)); row != wantRow {
+	if row := string(o.AppendRow(nil, true)); row != wantRow {
 		t.Errorf("AppendRow: got %s\nwant %s", row, wantRow)
 	}
 }
@@ -99,15 +99,15 @@ func TestReadMetadataRefusesInvalidObjects(t *testing.T) {
 // Readers can use an object at the same time. Therefore, WithVerdict must return a copy and not change the object.
 func TestWithVerdictDoesNotChangeTheObject(t *testing.T) {
 	o := encode(t, compact.NewEncoder(), podText(1), `["p1"]`)
-	before := string(o.AppendRow(nil))
+	before := string(o.AppendRow(nil, true))
 	failed := o.WithVerdict(verdict.Pack(nil, &verdict.Verdict{
 		Severity: verdict.Failed, Reason: "Failed", Sentence: "The pod failed.",
 	}))
-	if after := string(o.AppendRow(nil)); after != before {
+	if after := string(o.AppendRow(nil, true)); after != before {
 		t.Errorf("the object changed from %s to %s", before, after)
 	}
 	checkObject(t, failed, podText(1), `["p1"]`)
-	if row := string(failed.AppendRow(nil)); !strings.Contains(row, "The pod failed.") {
+	if row := string(failed.AppendRow(nil, true)); !strings.Contains(row, "The pod failed.") {
 		t.Errorf("AppendRow: got %s, want the new verdict", row)
 	}
 }

@@ -2,6 +2,7 @@ package compact_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/compact"
@@ -42,10 +43,15 @@ func TestObjectsKeepTheirExtraCells(t *testing.T) {
 				t.Errorf("object %d: got the extra cells %s, want %s", n, got, want)
 			}
 		}
-		without := compact.WithoutExtra(o.WithVerdict(v))
-		checkObject(t, without, podText(n), fmt.Sprintf(`["p%d"]`, n))
-		if len(compact.Extra(without)) != 0 || !without.Verdict().Same(v) || without.UID() != o.UID() {
-			t.Errorf("object %d without extra cells: got %s, want only the extra cells removed", n, without.AppendRow(nil))
+		for _, other := range extra {
+			with := compact.WithExtra(o.WithVerdict(v), []byte(other))
+			checkObject(t, with, podText(n), fmt.Sprintf(`["p%d"]`, n))
+			if string(compact.Extra(with)) != other || !with.Verdict().Same(v) || with.UID() != o.UID() {
+				t.Errorf("object %d: got %s, want only the extra cells changed to %s", n, with.AppendRow(nil, true), other)
+			}
+			if hidden := with.AppendRow(nil, false); strings.Contains(string(hidden), "extra") {
+				t.Errorf("object %d without extra cells: got %s", n, hidden)
+			}
 		}
 	}
 }

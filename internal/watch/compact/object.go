@@ -78,6 +78,9 @@ func (o *Object) Compare(other *Object) int {
 func (o *Object) Cell(at int) (cell []byte) { return cellAt(o.Cells(), at) }
 
 func cellAt(cells []byte, at int) (cell []byte) {
+	if len(cells) == 0 {
+		return nil
+	}
 	c := jsonscan.NewCursor(cells)
 	_ = c.Array(func(i int) error {
 		if i < at {

@@ -7,8 +7,9 @@ import (
 )
 
 // AppendRow appends the object to dst as the JSON of a table row for the browser, with the members
-// {"ns","name","uid","rv","created","verdict","extra","cells"}.
-func (o *Object) AppendRow(dst []byte) []byte {
+// {"ns","name","uid","rv","created","verdict","extra","cells"}. The member "extra" is absent without withExtra, and if
+// there are no extra cells.
+func (o *Object) AppendRow(dst []byte, withExtra bool) []byte {
 	dst = append(dst, `{"ns":`...)
 	dst = jsonscan.AppendString(dst, part(o, 0))
 	dst = append(dst, `,"name":`...)
@@ -20,7 +21,7 @@ func (o *Object) AppendRow(dst []byte) []byte {
 		dst = append(dst, '"')
 	}
 	dst = o.Verdict().AppendMember(dst)
-	if extra := Extra(o); len(extra) > 0 {
+	if extra := Extra(o); withExtra && len(extra) > 0 {
 		dst = append(append(dst, `,"extra":`...), extra...)
 	}
 	return append(append(append(dst, `,"cells":`...), o.Cells()...), '}')

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/glasshouse-project/glasshouse/internal/watch/compact"
 	"github.com/glasshouse-project/glasshouse/internal/watch/diff"
 	"github.com/glasshouse-project/glasshouse/internal/watch/fieldmanager"
 	"github.com/glasshouse-project/glasshouse/internal/watch/health"
@@ -157,7 +158,7 @@ func (f Folding) author(cache *Cache) (*fieldmanager.Author, error) {
 		switch {
 		case len(f) > MaxFolded, c.Op != journal.Update:
 			return noAuthor, nil
-		case bytes.Equal(c.Old.Cells(), c.New.Cells()):
+		case bytes.Equal(c.Old.Cells(), c.New.Cells()) && bytes.Equal(compact.Extra(c.Old), compact.Extra(c.New)):
 			continue
 		}
 		a, err := rowAuthor(c, cache)

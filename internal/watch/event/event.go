@@ -11,35 +11,48 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/jsonscan"
 )
 
-// Row encodes a change as a JSON event for subscriptions to the view "rows". All readers share the encoded text.
-func Row(c *Change, cache *Cache) ([]byte, error) {
-	return c.Memo.rowText.Get(func() ([]byte, error) {
-		return newRowEvent(c, cache, &rowFormat{(*compact.Object).AppendVersion, appendNamedAuthor})
-	})
+// Row encodes a change as a JSON event for subscriptions to the view "rows", with or without the extra cells. Readers
+// share the encoded text, unless they do not get extra cells that the object has.
+func Row(c *Change, cache *Cache, withExtra bool) ([]byte, error) {
+	return encodeRow(c, cache, &c.Memo.rowText, &rowFormat{(*compact.Object).AppendVersion, appendNamedAuthor, withExtra})
 }
 
-// Table encodes a change as a JSON event for the view "table". An update contains only the data that the client does
-// not have yet.
-func Table(c *Change, cache *Cache) ([]byte, error) {
+// Table encodes a change like Row, for the view "table". An update contains only the data that the client does not have
+// yet.
+func Table(c *Change, cache *Cache, withExtra bool) ([]byte, error) {
 	if c.Op != journal.Update {
-		return Row(c, cache)
+		return Row(c, cache, withExtra)
 	}
-	return c.Memo.tableText.Get(func() ([]byte, error) {
-		return newRowEvent(c, cache, &rowFormat{appendResourceVersion, appendAuthor})
-	})
+	return encodeRow(c, cache, &c.Memo.tableText, &rowFormat{appendResourceVersion, appendAuthor, withExtra})
+}
+
+func encodeRow(c *Change, cache *Cache, shared *Lazy[[]byte], format *rowFormat) ([]byte, error) {
+	hasExtra := func(o *compact.Object) bool { return o != nil && len(compact.Extra(o)) > 0 }
+	if !format.withExtra && (hasExtra(c.Old) || hasExtra(c.New)) {
+		return newRowEvent(c, cache, format)
+	}
+	return shared.Get(func() ([]byte, error) { return newRowEvent(c, cache, format) })
+}
+
+// IsOfExtraCells reports whether an update has changed only extra cells.
+func IsOfExtraCells(c *Change) bool {
+	return c.Op == journal.Update && !bytes.Equal(compact.Extra(c.Old), compact.Extra(c.New)) &&
+		c.Old.ResourceVersion() == c.New.ResourceVersion() && c.Old.SameText(c.New) && c.Old.SameCells(c.New) &&
+		c.Old.Verdict().Same(c.New.Verdict())
 }
 
 // rowFormat has the functions that append the members of an update.
 type rowFormat struct {
 	appendVersion func(*compact.Object, []byte) []byte
 	appendBy      func([]byte, *fieldmanager.Author) []byte
+	withExtra     bool
 }
 
 func newRowEvent(c *Change, cache *Cache, format *rowFormat) ([]byte, error) {
 	var dst []byte
 	switch c.Op {
 	case journal.Add:
-		dst = c.New.AppendRow([]byte(`{"op":"add","row":`))
+		dst = c.New.AppendRow([]byte(`{"op":"add","row":`), format.withExtra)
 	case journal.Delete:
 		dst = jsonscan.AppendString([]byte(`{"op":"delete","ns":`), c.Old.Namespace())
 		dst = jsonscan.AppendString(append(dst, `,"name":`...), c.Old.Name())
@@ -49,7 +62,7 @@ func newRowEvent(c *Change, cache *Cache, format *rowFormat) ([]byte, error) {
 		dst = jsonscan.AppendString(append(dst, `,"name":`...), c.New.Name())
 		dst = format.appendVersion(c.New, dst)
 		var err error
-		if dst, err = AppendChangedRow(dst, c.Old, c.New); err != nil {
+		if dst, err = AppendChangedRow(dst, c.Old, c.New, format.withExtra); err != nil {
 			return nil, err
 		}
 		by, err := rowAuthor(c, cache)
@@ -64,13 +77,13 @@ func newRowEvent(c *Change, cache *Cache, format *rowFormat) ([]byte, error) {
 }
 
 // AppendChangedRow appends what has changed in the row of an object: the JSON member "cells", and the members "extra"
-// and "verdict" if they have changed.
-func AppendChangedRow(dst []byte, before, after *compact.Object) ([]byte, error) {
+// (only with withExtra) and "verdict" if they have changed.
+func AppendChangedRow(dst []byte, before, after *compact.Object, withExtra bool) ([]byte, error) {
 	dst, err := AppendChangedCells(append(dst, `,"cells":`...), before.Cells(), after.Cells())
 	if err != nil {
 		return nil, err
 	}
-	if extra := compact.Extra(after); !bytes.Equal(compact.Extra(before), extra) {
+	if extra := compact.Extra(after); withExtra && !bytes.Equal(compact.Extra(before), extra) {
 		dst = append(dst, `,"extra":`...)
 		if len(extra) == 0 {
 			extra = []byte("[]")

@@ -1,6 +1,7 @@
 package informer
 
 import (
+	"bytes"
 	"slices"
 	"strings"
 	"time"
@@ -22,7 +23,7 @@ func NamespaceOf(key string) string { return key[:strings.IndexByte(key, '/')] }
 // resourceVersions, because some APIs do not set them.
 func unchanged(before, after *compact.Object) bool {
 	return before.ResourceVersion() == after.ResourceVersion() && before.SameText(after) && before.SameCells(after) &&
-		before.Verdict().Same(after.Verdict())
+		before.Verdict().Same(after.Verdict()) && bytes.Equal(compact.Extra(before), compact.Extra(after))
 }
 
 // replace stores all objects of a complete list. If the resource is polled (listed repeatedly), pollReason is the
@@ -94,9 +95,13 @@ func (f *feed) setColumns(columns []printer.Column) (changed bool) {
 	return changed
 }
 
-// withInherited returns the object with a new verdict. This verdict combines the object's own verdict with the verdict
-// that it inherits from other objects. If the object already has this verdict, withInherited returns the object itself.
+// withInherited returns the object with a new verdict and with its extra cells. This verdict combines the object's own
+// verdict with the verdict that it inherits from other objects. If the object already has this verdict and these cells,
+// withInherited returns the object itself.
 func (o *Options) withInherited(key string, object *compact.Object) *compact.Object {
+	if o.ExtraCells != nil {
+		object = compact.WithExtra(object, o.ExtraCells(object))
+	}
 	next := object.Verdict().Own()
 	if v := o.Inherited(key); v != nil {
 		next = verdict.Inherit(next, v)
@@ -107,7 +112,8 @@ func (o *Options) withInherited(key string, object *compact.Object) *compact.Obj
 	return object.WithVerdict(next)
 }
 
-// UpdateVerdict stores the verdict of an object after the verdict that the object inherits has changed.
+// UpdateVerdict stores the verdict and the extra cells of an object after the verdict that the object inherits, or the
+// extra cells, have changed.
 func (i *Informer) UpdateVerdict(key string) {
 	i.overdue.Write(func() {
 		o, ok, _ := i.Get(key)

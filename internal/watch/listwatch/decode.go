@@ -99,7 +99,7 @@ func (d *decoder) extraCells(managed []byte) []byte {
 // cells converts the cells of a table row into the form that an Object stores: with timestamps instead of elapsed
 // times, and with masks instead of sensitive values.
 func (d *decoder) cells(raw []byte, object *redact.Redacted, m *compact.Metadata) []byte {
-	now, columns, builtIn := time.Now(), d.currentColumns(), resource.IsBuiltIn(d.resource.Group)
+	now, columns, builtIn := time.Now(), printer.Printed(d.currentColumns()), resource.IsBuiltIn(d.resource.Group)
 	if raw == nil {
 		// Servers without Tables send no cells. Create the cells for the columns of printer.Plain: the name and the age.
 		out := jsonscan.AppendString([]byte{'['}, m.Name)

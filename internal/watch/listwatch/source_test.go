@@ -229,6 +229,11 @@ func TestElapsedTimesInCellsBecomeTimestamps(t *testing.T) {
 			wantRelative: []bool{true},
 		},
 		{
+			name: "more cells than columns, and an extra column", ref: "networking.k8s.io/v1/ipaddresses", columns: ageColumn,
+			item: apitest.Item{Cells: `["1h","5m",["x"]]`}, want: `["1999-12-31T23:00:00Z"]`,
+			wantRelative: []bool{true},
+		},
+		{
 			name: "server without Table support", ref: "metrics.k8s.io/v1/pods",
 			item: apitest.Item{Metadata: `"creationTimestamp":"1999-12-31T23:54:59Z"`},
 			want: `["web","1999-12-31T23:54:59Z"]`, wantRelative: []bool{false, true},
@@ -356,7 +361,7 @@ func TestObjectOmitsManagedFieldsAndLastApplied(t *testing.T) {
 			`"spec":{"note":"\u003cnone\u003e"}}`; got != want {
 			t.Errorf("JSON: got\n%s\nwant\n%s", got, want)
 		}
-		row := string(o.AppendRow(nil))
+		row := string(o.AppendRow(nil, true))
 		if want := `{"ns":"big","name":"web-1","uid":"u1","rv":"101","created":"2026-11-21T09:59:58Z",` +
 			`"verdict":{"severity":"failed","reason":"Pending","sentence":"Waiting to be scheduled"},` +
 			`"cells":["web-1"]}`; row != want {
@@ -376,7 +381,7 @@ func TestRowOfUnusualNames(t *testing.T) {
 		"example.com/v1/things",
 		`{"type":"ADDED","object":{"metadata":{"name":"a\"b\\\u0007\u2028","uid":"\"","labels":"x"}}}`+"\n",
 	)
-	row := objectOf(t, nextEvent(t, w)).AppendRow(nil)
+	row := objectOf(t, nextEvent(t, w)).AppendRow(nil, true)
 	var got struct {
 		NS      *string
 		Name    string

@@ -550,7 +550,7 @@ func checkJSON(t *testing.T, e apiwatch.Event) {
 	if text, err := o.JSON(); err != nil || !json.Valid(text) {
 		t.Errorf("JSON: got %q, error %v", text, err)
 	}
-	if row := o.AppendRow(nil); !json.Valid(row) {
+	if row := o.AppendRow(nil, true); !json.Valid(row) {
 		t.Errorf("AppendRow: got invalid JSON %q", row)
 	}
 }

@@ -37,13 +37,16 @@ func AppendColumns(dst []byte, columns []printer.Column) ([]byte, error) {
 }
 
 // AppendRows is an AppendPart that appends rows one by one, as the member "rows". The error is always nil.
-func AppendRows(message []byte, rows []*compact.Object, _ []printer.Column) (text []byte, n int, err error) {
+func AppendRows(
+	message []byte, rows []*compact.Object, columns []printer.Column,
+) (text []byte, n int, err error) {
+	hasExtra := len(printer.Printed(columns)) < len(columns)
 	message = append(message, `,"rows":[`...)
 	for ; n < len(rows) && len(message) < PartBytes; n++ {
 		if n > 0 {
 			message = append(message, ',')
 		}
-		message = rows[n].AppendRow(message)
+		message = rows[n].AppendRow(message, hasExtra)
 	}
 	return append(message, ']'), n, nil
 }

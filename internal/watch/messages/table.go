@@ -2,7 +2,6 @@ package messages
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"time"
 
@@ -40,63 +39,69 @@ func (t *columnar) add(o *compact.Object) error {
 	if at := o.Created(); !at.IsZero() {
 		created = append(at.AppendFormat([]byte{'"'}, time.RFC3339), '"')
 	}
-	text := func(to *[]byte, value []byte) {
-		if t.rows > 0 {
-			*to = append(*to, ',')
-		}
-		*to = append(*to, value...)
-		t.size += len(value) + 1
-	}
-	text(&t.ns, jsonscan.AppendString(nil, o.Namespace()))
-	text(&t.name, name)
-	text(&t.rv, jsonscan.AppendString(nil, o.ResourceVersion()))
-	text(&t.created, created)
+	t.appendValue(&t.ns, jsonscan.AppendString(nil, o.Namespace()))
+	t.appendValue(&t.name, name)
+	t.appendValue(&t.rv, jsonscan.AppendString(nil, o.ResourceVersion()))
+	t.appendValue(&t.created, created)
 	v := o.Verdict().Unpack()
 	shortVerdict := v.Severity.String()
 	if v.Severity > verdict.OK || v.Reason != "" {
 		shortVerdict = ""
-		text(&t.verdicts, v.Append(nil))
+		t.appendValue(&t.verdicts, v.Append(nil))
 	} else {
-		text(&t.verdicts, jsonscan.AppendString(nil, shortVerdict))
+		t.appendValue(&t.verdicts, jsonscan.AppendString(nil, shortVerdict))
 	}
 	if t.rows == 0 {
 		t.onlySeverity = shortVerdict
 	} else if t.onlySeverity != shortVerdict {
 		t.onlySeverity = ""
 	}
-	add := func(columns []cellColumn, cells []byte) error {
-		at := 0
-		c := jsonscan.NewCursor(cells)
-		err := c.Array(func(i int) error {
-			cell, err := c.Value()
-			if err != nil || i >= len(columns) {
-				return err
-			}
-			column := &columns[i]
-			text(&column.text, cell)
-			column.notName = column.notName || !bytes.Equal(cell, name)
-			column.notCreated = column.notCreated || !bytes.Equal(cell, created)
-			at = i + 1
-			return nil
-		})
-		if err != nil {
-			return fmt.Errorf("read the cells of %s/%s: %w", o.Namespace(), o.Name(), err)
-		}
-		for ; at < len(columns); at++ {
-			text(&columns[at].text, []byte("null"))
-			columns[at].notName, columns[at].notCreated = true, true
-		}
-		return nil
+	if err := t.addCells(t.cells, o.Cells(), name, created); err != nil {
+		return fmt.Errorf("read the cells of %s/%s: %w", o.Namespace(), o.Name(), err)
 	}
-	extra := compact.Extra(o)
-	if len(extra) == 0 {
-		extra = []byte("[]")
-	}
-	if err := errors.Join(add(t.cells, o.Cells()), add(t.extra, extra)); err != nil {
-		return err
+	if len(t.extra) > 0 {
+		extra := compact.Extra(o)
+		if len(extra) == 0 {
+			extra = []byte("[]")
+		}
+		if err := t.addCells(t.extra, extra, name, created); err != nil {
+			return fmt.Errorf("read the extra cells of %s/%s: %w", o.Namespace(), o.Name(), err)
+		}
 	}
 	t.rows++
 	return nil
+}
+
+// appendValue appends a value of the present row to a column.
+func (t *columnar) appendValue(to *[]byte, value []byte) {
+	if t.rows > 0 {
+		*to = append(*to, ',')
+	}
+	*to = append(*to, value...)
+	t.size += len(value) + 1
+}
+
+// addCells appends the cells of a row, a JSON array, to the columns.
+func (t *columnar) addCells(columns []cellColumn, cells, name, created []byte) error {
+	at := 0
+	c := jsonscan.NewCursor(cells)
+	err := c.Array(func(i int) error {
+		cell, err := c.Value()
+		if err != nil || i >= len(columns) {
+			return err
+		}
+		column := &columns[i]
+		t.appendValue(&column.text, cell)
+		column.notName = column.notName || !bytes.Equal(cell, name)
+		column.notCreated = column.notCreated || !bytes.Equal(cell, created)
+		at = i + 1
+		return nil
+	})
+	for ; at < len(columns); at++ {
+		t.appendValue(&columns[at].text, []byte("null"))
+		columns[at].notName, columns[at].notCreated = true, true
+	}
+	return err
 }
 
 // appendTo appends the rows as JSON: {"ns":[..],"name":[..],"rv":[..],"created":[..],"verdict":[..],"cells":[..]}, and

@@ -40,16 +40,14 @@ func (s *Snapshot) Cells(o *compact.Object) ([]json.RawMessage, error) {
 	}
 	copy(cells[:printed], read)
 	if extra := compact.Extra(o); len(extra) > 0 {
-		if err := json.Unmarshal(extra, &read); err != nil {
+		var added []json.RawMessage // Not read, because Unmarshal would overwrite its texts, which cells contains.
+		if err := json.Unmarshal(extra, &added); err != nil {
 			return nil, fmt.Errorf("decode the extra cells of %s: %w", o.Name(), err)
 		}
-		copy(cells[printed:], read)
+		copy(cells[printed:], added)
 	}
 	return cells, nil
 }
-
-// Row returns the row of an object as JSON (see compact.Object.AppendRow), without the extra cells.
-func (s *Snapshot) Row(o *compact.Object) []byte { return compact.WithoutExtra(o).AppendRow(nil) }
 
 // Snapshot reads the result of a query. It waits for the informer's first list, but at most the duration wait.
 func (o *Opener) Snapshot(ctx context.Context, q query.Query, wait time.Duration) (*Snapshot, error) {

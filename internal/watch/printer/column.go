@@ -11,12 +11,13 @@ import (
 	"strings"
 	"time"
 
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/duration"
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/jsonscan"
 )
 
-// Column is one column of the Table that the API server prints for a resource.
+// Column is one column of the Table that the API server prints for a resource, or an extra column.
 type Column struct {
 	Name        string `json:"name"`
 	Type        string `json:"type"`
@@ -66,6 +67,7 @@ func Parse(definitions []byte, resource string, crd CRDColumns) ([]Column, error
 func Same(a, b []Column) bool {
 	return slices.EqualFunc(a, b, func(a, b Column) bool {
 		return a.Name == b.Name && a.Type == b.Type && a.Format == b.Format && a.Priority == b.Priority &&
+			a.IsExtra == b.IsExtra &&
 			a.fullDescription == b.fullDescription && a.shownPath == b.shownPath && slices.Equal(a.paths, b.paths)
 	})
 }
@@ -75,17 +77,30 @@ func Plain() []Column {
 	return markRelative([]Column{{Name: "Name", Type: "string", Format: "name"}, {Name: "Age", Type: "date"}}, "", nil)
 }
 
-// WithLastChange returns the columns with the extra column "Last change" at the end. If the API server already prints a
-// column of this name, it returns the columns unchanged.
-func WithLastChange(columns []Column) []Column {
-	last := Column{
+// WithExtra returns the columns with the extra columns of a resource, such as "pods", at the end. If the API server
+// already prints a column of the same name as one of them, it returns the columns unchanged.
+func WithExtra(columns []Column, resource schema.GroupResource) []Column {
+	extra := []Column{{
 		Name: "Last change", Type: "string", Priority: 1, Relative: true, IsExtra: true,
 		Description: "The newest change of the specification by a person or a deployment tool.",
+	}}
+	if resource == (schema.GroupResource{Resource: "nodes"}) {
+		for _, c := range [][2]string{
+			{"Pods", "The number of pods on the node that have not ended, and its maximum."},
+			{"CPU requests", "The CPU cores that the pods request, and the allocatable number."},
+			{"Memory requests", "The memory that the pods request, and the allocatable memory."},
+		} {
+			extra = append(extra, Column{
+				Name: c[0], Type: "share", Priority: 1, IsExtra: true, Description: c[1],
+			})
+		}
 	}
-	if slices.ContainsFunc(columns, func(c Column) bool { return strings.EqualFold(c.Name, last.Name) }) {
-		return columns
+	for _, c := range columns {
+		if slices.ContainsFunc(extra, func(e Column) bool { return strings.EqualFold(c.Name, e.Name) }) {
+			return columns
+		}
 	}
-	return append(slices.Clip(columns), last)
+	return slices.Concat(columns, extra)
 }
 
 // Printed returns the columns that the API server prints, without the extra columns.

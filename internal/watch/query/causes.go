@@ -4,17 +4,16 @@ import (
 	"slices"
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/compact"
+	"github.com/glasshouse-project/glasshouse/internal/watch/event"
+	"github.com/glasshouse-project/glasshouse/internal/watch/journal"
 	"github.com/glasshouse-project/glasshouse/internal/watch/printer"
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
 // Shown returns an object with only the texts that the viewer may see. If the viewer may not read the cause of an
-// inherited verdict, Shown replaces the verdict's texts with those of the object's own verdict. For guests, it removes
-// the cells of the extra columns.
+// inherited verdict, Shown replaces the verdict's texts with those of the object's own verdict. The object keeps its
+// extra cells, which must not be encoded if HidesExtra is true.
 func (f *Filter) Shown(o *compact.Object) *compact.Object {
-	if o != nil && f.HidesExtra {
-		o = compact.WithoutExtra(o)
-	}
 	if !f.HidesCauses || o == nil || !o.Verdict().IsInherited() {
 		return o
 	}
@@ -23,6 +22,20 @@ func (f *Filter) Shown(o *compact.Object) *compact.Object {
 		return o
 	}
 	return o.WithVerdict(o.Verdict().Public())
+}
+
+// IsHidden reports whether only the cause of a verdict or the extra cells have changed, and the viewer may not see
+// them.
+func (f *Filter) IsHidden(c *event.Change) bool {
+	if c.Op != journal.Update || !f.HidesCauses && !f.HidesExtra {
+		return false
+	}
+	if event.IsOfExtraCells(c) {
+		return f.HidesExtra
+	}
+	before, after := f.Shown(c.Old), f.Shown(c.New)
+	return f.HidesCauses && before.ResourceVersion() == after.ResourceVersion() && before.SameText(after) &&
+		before.SameCells(after) && before.Verdict().Same(after.Verdict())
 }
 
 // ShownColumns returns the columns that the viewer may see: guests do not see the extra columns.

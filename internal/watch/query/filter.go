@@ -178,9 +178,9 @@ func (f *Filter) ID() FilterID {
 	return sha256.Sum256(text)
 }
 
-// MatchesAll reports whether the filter matches all objects of its resource, and hides no part of them.
+// MatchesAll reports whether the filter matches all objects of its resource, and hides no causes of their verdicts.
 func (f *Filter) MatchesAll() bool {
-	return f.MatchesNamespaces() && len(f.Namespaces) == 0 && !f.HidesCauses && !f.HidesExtra
+	return f.MatchesNamespaces() && len(f.Namespaces) == 0 && !f.HidesCauses
 }
 
 // WithColumns returns a copy of the filter with the given columns. The copy and f can be used concurrently.
@@ -312,12 +312,12 @@ func (f *Filter) VisibleChange(c *event.Change) *event.Change {
 	default:
 		return nil
 	}
+	if f.IsHidden(c) {
+		return nil
+	}
 	before, after := f.Shown(c.Old), f.Shown(c.New)
 	if op == c.Op && before == c.Old && after == c.New {
 		return c
-	}
-	if f.IsHidden(c) {
-		return nil
 	}
 	return &event.Change{
 		Offset: c.Offset,
@@ -328,16 +328,6 @@ func (f *Filter) VisibleChange(c *event.Change) *event.Change {
 		Op:     op,
 		Memo:   event.Memo{Managed: c.Memo.Managed, CoverageOnly: c.Memo.CoverageOnly},
 	}
-}
-
-// IsHidden reports whether only the cause of a verdict has changed, and the viewer may not read this cause.
-func (f *Filter) IsHidden(c *event.Change) bool {
-	if !f.HidesCauses || c.Op != journal.Update || !c.Old.Verdict().IsInherited() && !c.New.Verdict().IsInherited() {
-		return false
-	}
-	before, after := f.Shown(c.Old), f.Shown(c.New)
-	return before.ResourceVersion() == after.ResourceVersion() && before.SameText(after) && before.SameCells(after) &&
-		before.Verdict().Same(after.Verdict())
 }
 
 // MatchingOld returns the object before a change, or nil if the object was new or did not match the filter.

@@ -45,7 +45,7 @@ func newDiff(from, to *Page, r *Ranking, cache *event.Cache) (*Diff, error) {
 	inserted := insertedRows(to.Rows, oldIndex)
 	var err error
 	appendNewVersion := func(before, after *compact.Object) {
-		if text, err = event.AppendChangedRow(after.AppendVersion(text), before, after); err == nil {
+		if text, err = event.AppendChangedRow(after.AppendVersion(text), before, after, !r.filter.HidesExtra); err == nil {
 			c := changes[after]
 			if c != nil && c.Old.ResourceVersion() != before.ResourceVersion() {
 				// The row has changed more than once since the old page, possibly by several authors. So omit the author.
@@ -72,7 +72,7 @@ func newDiff(from, to *Page, r *Ranking, cache *event.Cache) (*Diff, error) {
 	for at, row := range to.Rows {
 		if oldIndex[at] < 0 && err == nil {
 			begin("insert", at)
-			text = row.Object.AppendRow(append(text, `,"row":`...))
+			text = row.Object.AppendRow(append(text, `,"row":`...), !r.filter.HidesExtra)
 			text, err = appendChangeAuthor(text, changes[row.Object], cache)
 		}
 	}

@@ -31,8 +31,9 @@ type Page struct {
 	diffs map[uint64]*event.WeakLazy[Diff] // The differences from earlier pages. The key is an earlier page's number.
 }
 
-// Encode returns the page as encoded JSON members. The caller adds members that are different for each reader.
-func (p *Page) Encode() ([]byte, error) {
+// Encode returns the page as encoded JSON members, with or without the extra cells. The caller adds members that are
+// different for each reader. All readers of a page have the same withExtra.
+func (p *Page) Encode(withExtra bool) ([]byte, error) {
 	text, _, err := p.encoded.Get(func() (*[]byte, error) {
 		text := p.Counts.Append(nil)
 		text = strconv.AppendInt(append(text, `,"offset":`...), int64(p.Offset), 10)
@@ -42,7 +43,7 @@ func (p *Page) Encode() ([]byte, error) {
 			if n > 0 {
 				text = append(text, ',')
 			}
-			text = row.Object.AppendRow(text)
+			text = row.Object.AppendRow(text, withExtra)
 		}
 		text = append(text, ']')
 		return &text, nil

@@ -54,11 +54,16 @@ type view interface {
 }
 
 func newView(c *client) view {
+	row := func(encode func(*event.Change, *event.Cache, bool) ([]byte, error)) events {
+		return events{c, func(change *event.Change, cache *event.Cache) ([]byte, error) {
+			return encode(change, cache, !c.filter.HidesExtra)
+		}}
+	}
 	switch c.options.View {
 	case Rows:
-		return &rows{events{c, event.Row}, messages.AppendRows}
+		return &rows{row(event.Row), messages.AppendRows}
 	case Table:
-		return &rows{events{c, event.Table}, messages.AppendTable}
+		return &rows{row(event.Table), messages.AppendTable}
 	case Object:
 		return &object{events{c, event.Object}}
 	case Changes:

@@ -207,7 +207,7 @@ func (w *window) fullMessage(columns []byte) ([]byte, error) {
 	if !w.client.buffer.Acquire(bytes) {
 		return nil, nil
 	}
-	text, err := w.sentPage.Encode()
+	text, err := w.sentPage.Encode(!w.client.filter.HidesExtra)
 	if err != nil {
 		return nil, err
 	}

@@ -83,7 +83,7 @@ func (t *table) itemText(o *watch.Item) ([]byte, error) {
 		t.expectText(len(text))
 		return text, err
 	}
-	row := t.Row(o)
+	row := o.AppendRow(nil, false)
 	if t.hasUsualCells {
 		return row, nil
 	}

@@ -240,8 +240,16 @@ func exportsOf(page *templates.List, values url.Values) []templates.Export {
 			slices.ContainsFunc(page.Columns, func(c templates.Column) bool { return strings.EqualFold(c.Name, name) })
 	}
 	cols := values["cols"]
-	if len(cols) != 1 || cols[0] != "wide" {
+	isWide := len(cols) == 1 && cols[0] == "wide"
+	switch {
+	case !isWide:
 		cols = slices.DeleteFunc(slices.Clone(cols), func(name string) bool { return !exists(name) })
+	// The API's "wide" does not contain the extra columns.
+	case slices.ContainsFunc(page.Columns, func(c templates.Column) bool { return c.IsExtra }):
+		cols = []string{"namespace"}
+		for i := range page.Columns {
+			cols = append(cols, strings.ToLower(page.Columns[i].Name))
+		}
 	}
 	query := nonEmpty(values, "ns", "labels", "q", "sort")
 	exports := []templates.Export{

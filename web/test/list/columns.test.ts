@@ -124,3 +124,19 @@ void test("wide columns are shown if they fit and have values", () => {
   // In characters, the widths are: Name 6, Age 9, IP 9, Node 6, and 2 more for each column.
   assert.deepEqual([fit(NaN), fit(29), fit(30), fit(37), fit(38)], ["", "3", "1", "1", "1,3"]);
 });
+
+void test("added columns are shown before wide ones, and shares before a long sentence", () => {
+  const columns = [
+    { name: "Name", type: "", priority: 0, relative: false },
+    { name: "OS", type: "", priority: 1, relative: false },
+    { name: "Last change", type: "", priority: 1, relative: true, extraAt: 0 },
+    { name: "Pods", type: "share", priority: 1, relative: false, extraAt: 1 },
+  ];
+  const verdict = { ...none, severity: "failed", sentence: "x".repeat(34), reason: "NotReady" };
+  const entries = [{ ns: "", cells: ["node-1", "linux"], extra: ["2026-11-21T10:00:00Z ago by x", "27/110"], verdict }];
+  const rows = { columns, all: () => entries } as unknown as RowSource;
+  const list = { ...shape("Name"), hasVerdicts: true, whyAt: 1 };
+  const fit = (room: number): string => [...fittingColumns(rows, list, room, 2)].join();
+  // In characters, the widths with padding are: Name 11, Why 26 (36 with its sentence), Pods 16, Last change 18, OS 7.
+  assert.deepEqual([fit(52), fit(53), fit(80), fit(81), fit(87), fit(88)], ["", "3", "3,1", "3,2", "3,2", "3,2,1"]);
+});

@@ -22,6 +22,12 @@ void test("the export URL matches the view", () => {
   );
   assert.equal(exportHref({ ...view, cols: [] }, columns, "rows", "json").endsWith("&view=rows&cols=usual"), true);
   assert.equal(exportHref({ ...view, cols: ["wide"] }, columns, "rows", "json").endsWith("&cols=wide"), true);
+  const added: Column = { ...column("Last change", 1), extraAt: 0 };
+  assert.equal(
+    exportHref({ ...view, cols: ["wide"] }, [...columns, added], "rows", "json").split("&view=rows")[1],
+    "&cols=namespace&cols=name&cols=ready&cols=ip+address&cols=last+change",
+    "the server's wide columns do not contain an added column",
+  );
   assert.equal(exportHref(view, columns, "objects", "yaml").endsWith("&format=yaml&view=objects"), true);
 });
 

@@ -538,3 +538,40 @@ void test("a row changed by several authors since it was drawn shows no author, 
     assert.equal(s.window.get("a/web-0")?.by?.manager, want);
   }
 });
+
+void test("a window with changed extra cells replaces their rows", () => {
+  const window = new WindowRows(() => undefined);
+  const row = (extra: string): Row => ({
+    ns: "",
+    name: "node-1",
+    uid: "u",
+    rv: "1",
+    created: "",
+    verdict: none,
+    cells: ["node-1", "Ready"],
+    extra: [extra],
+  });
+  const message = (extra: string, first: boolean) =>
+    ({
+      id: 1,
+      type: "window",
+      cursor: "c",
+      total: 1,
+      matching: 1,
+      failing: 0,
+      degraded: 0,
+      waiting: 0,
+      changes: 0,
+      newest: null,
+      columns: first ? columns : null,
+      offset: 0,
+      count: windowSize,
+      rows: [row(extra)],
+    }) as const;
+  window.apply(message("1/110", true));
+  const before = window.get("/node-1");
+  window.apply(message("1/110", false));
+  assert.equal(window.get("/node-1"), before, "an unchanged row stays the same");
+  window.apply(message("2/110", false));
+  assert.deepEqual(window.get("/node-1")?.extra, ["2/110"]);
+});

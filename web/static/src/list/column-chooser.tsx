@@ -73,7 +73,7 @@ function ColumnChooser({ page }: { page: ListPage }) {
                   }}
                 />
                 <span class="name">{c.label}</span>
-                <span class="hint">{isRedundant(c.name) ? "one namespace" : c.wide && "wide"}</span>
+                <span class="hint">{isRedundant(c.name) ? "one namespace" : c.hint}</span>
               </label>
             </li>
           ))}

@@ -6,11 +6,13 @@ import { cellOf, cellText } from "../model/row-source.ts";
 import type { Entry, RowSource } from "../model/row-source.ts";
 import { whyOf } from "../model/severity.ts";
 import type { Sort } from "../model/sort.ts";
+import type { Column } from "../net/wire.ts";
 
 const maxWidth = 56; // characters; a longer text ends with an ellipsis
 const relativeWidth = 9; // minimum width in characters of a column with ages; the age "<invalid>" needs 9
 const longNameWidth = 253; // characters; no column is wider, because no object name is longer
 const whyWidth = 24; // minimum width in characters of the column "Why", which fills the remaining space
+const barWidth = 8; // characters; space for the bar of a share
 const shapeWidth = 3; // characters; space for the shape that shows the severity, before the name
 
 export interface TableHead {
@@ -84,8 +86,7 @@ export class ColumnWidths {
       if (namespace) grow(0, e.ns.length);
       columns.forEach((c, i) => {
         const text = cellText(cellOf(e, c.index, c));
-        // The cell contains a timestamp of 20 characters, but shows it as an age of about 7 characters.
-        const width = c.relative ? Math.max(relativeWidth, text.length - 13) : text.length;
+        const width = widthOf(text, c.relative, c.isShare);
         grow(position(i), hasVerdicts && c.index === link ? width + shapeWidth : width);
       });
     }
@@ -135,21 +136,35 @@ export function fittingColumns(rows: RowSource, shape: TableShape, room: number,
   let longestWhy = 0;
   if (shape.whyAt >= 0)
     for (const e of rows.all()) longestWhy = Math.max(longestWhy, Math.min(whyOf(e.verdict).length, maxWidth));
-  let used = widths.sum + widths.count * pad + Math.max(0, longestWhy - whyWidth);
+  let used = widths.sum + widths.count * pad;
   const fitting = new Set<number>();
-  rows.columns.forEach((c, index) => {
-    if (c.priority <= 0) return;
+  // Shares are short, so they fit before a long sentence in "Why". Other columns fit after it, and those that
+  // Glasshouse adds are more useful than those of -o wide.
+  const order = (c: Column): number => (c.type === "share" ? 0 : c.extraAt === undefined ? 2 : 1);
+  const optional = [...rows.columns.entries()].filter(([, c]) => c.priority > 0);
+  let hasWhy = false;
+  for (const [index, c] of optional.sort(([, a], [, b]) => order(a) - order(b))) {
+    if (order(c) > 0 && !hasWhy) {
+      hasWhy = true;
+      used += Math.max(0, longestWhy - whyWidth);
+    }
     let width = 0;
     for (const e of rows.all()) {
       const text = cellText(cellOf(e, index, c));
-      if (!emptyTexts.has(text)) width = Math.max(width, c.relative ? relativeWidth : text.length);
+      if (!emptyTexts.has(text)) width = Math.max(width, widthOf(text, c.relative, c.type === "share"));
     }
     const needed = Math.max(Math.min(width, maxWidth), c.name.length + 2) + pad;
-    if (width === 0 || !(used + needed <= room)) return;
+    if (width === 0 || !(used + needed <= room)) continue;
     used += needed;
     fitting.add(index);
-  });
+  }
   return fitting;
+}
+
+function widthOf(text: string, isRelative: boolean, isShare: boolean): number {
+  // The cell contains a timestamp of 20 characters, but shows it as an age of about 7 characters.
+  if (isRelative) return Math.max(relativeWidth, text.length - 13);
+  return isShare ? text.length + barWidth : text.length;
 }
 
 const emptyTexts = new Set(["", "<none>", "<unset>"]);

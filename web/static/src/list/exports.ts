@@ -18,8 +18,10 @@ export function exportHref(view: View, columns: readonly Column[], content: stri
   if (content === "rows") {
     const names = new Set(["namespace", ...columns.map((c) => c.name.toLowerCase())]);
     // Keep all names in view.cols if the table's columns are not known yet, or if the only name is "wide" (all).
-    const allColumns = columns.length === 0 || view.cols.join() === "wide";
-    const cols = allColumns ? view.cols : view.cols.filter((c) => names.has(c));
+    const isWide = view.cols.join() === "wide";
+    let cols = isWide || columns.length === 0 ? view.cols : view.cols.filter((c) => names.has(c));
+    // The server's "wide" does not contain the columns that Glasshouse adds.
+    if (isWide && columns.some((c) => c.extraAt !== undefined)) cols = [...names];
     for (const c of cols.length === 0 ? ["usual"] : cols) query.append("cols", c);
   }
   return withBase(`/api/v1/snapshot/${view.ref}?${query.toString()}`);

@@ -6,7 +6,8 @@ import type { Column } from "../net/wire.ts";
 interface ColumnChoice {
   readonly name: string; // name of the column in lower case
   readonly label: string;
-  readonly wide: boolean; // whether kubectl shows the column only with -o wide
+  readonly wide: boolean; // whether the column is shown only if it fits, or is chosen
+  readonly hint: string; // why the column is not always shown
   readonly shown: boolean;
   /** Whether the column is always visible, because it contains the object's name. */
   readonly fixed: boolean;
@@ -19,8 +20,13 @@ export function columnChoices(
   namespaced: boolean,
   cols: readonly string[],
 ): ColumnChoice[] {
-  const all = columns.map((c) => ({ name: c.name.toLowerCase(), label: c.name, wide: c.priority > 0 }));
-  if (namespaced) all.unshift({ name: "namespace", label: "Namespace", wide: false });
+  const all = columns.map((c) => ({
+    name: c.name.toLowerCase(),
+    label: c.name,
+    wide: c.priority > 0,
+    hint: c.extraAt !== undefined ? "added" : c.priority > 0 ? "wide" : "",
+  }));
+  if (namespaced) all.unshift({ name: "namespace", label: "Namespace", wide: false, hint: "" });
   return all.map((c) => {
     const fixed = c.name === "name";
     return { ...c, fixed, shown: isWide(cols) || (cols.length === 0 ? !c.wide : fixed || cols.includes(c.name)) };

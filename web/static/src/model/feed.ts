@@ -11,7 +11,7 @@ import { WindowRows, windowOffset, windowSize } from "./window.ts";
 import type { Message, Problem, SubscriptionSpec, State } from "../net/wire.ts";
 
 export interface FeedListener {
-  /** Called when all rows of a snapshot have arrived. `columns` is true if the table's columns have changed. */
+  /** Called when all rows of a snapshot have arrived. `columns` is true if it contained the columns. */
   snapshotArrived(columns: boolean): void;
   rowsChanged(): void;
   /** Called after all rows were dropped: permission lost, resource gone, or rows different from the server's. */
@@ -41,6 +41,7 @@ export class Feed implements Handler {
   // Whether the server uses the default order, because the chosen sort column does not exist.
   private unsorted = false;
   private snapshotPending = false;
+  private columnsReplaced = false; // whether an earlier message of the present snapshot contained the columns
   private reorderCount = 0;
   private reorderIsRecent = false; // whether the wait for reordered rows is still shorter than statusDelay
   private isReloading = false;
@@ -161,6 +162,7 @@ export class Feed implements Handler {
             : null;
         if (!(this.rows instanceof Rows) || !this.rows.apply(m))
           return this.requestSnapshot("a received change does not match the loaded rows");
+        this.columnsReplaced ||= columns !== this.rows.columns;
         this.problem = null;
         // If the list has more rows than the limit, load only the rows near the viewport. A list that is already loaded
         // can exceed the limit by 20 %, or by 100 % while the mouse pointer freezes the order of its rows.
@@ -175,7 +177,8 @@ export class Feed implements Handler {
         if (m.type === "rows" && m.last) {
           this.checkGeneration++;
           this.snapshotPending = this.isReloading = false;
-          this.listener.snapshotArrived(columns !== this.rows.columns);
+          this.listener.snapshotArrived(this.columnsReplaced);
+          this.columnsReplaced = false;
           this.prepareFilter(this.rows, [...this.rows.all()], 0);
         }
         this.listener.rowsChanged();
