@@ -92,10 +92,10 @@ type Event struct {
 }
 
 // follows reports whether the update can follow a version: the resourceVersion of the update is newer, or both
-// resourceVersions are the same and only the verdict or the extra cells have changed.
+// resourceVersions are the same and only the verdict has changed.
 func (e *Event) follows(version string) bool {
-	isOfOthers := (e.Verdict != nil || e.Extra != nil) && len(e.Cells) == 0 && (e.Patch == nil || string(e.Patch) == "[]")
-	return newer(e.RV, version) || e.RV == version && isOfOthers
+	isVerdictOnly := e.Verdict != nil && len(e.Cells) == 0 && (e.Patch == nil || string(e.Patch) == "[]")
+	return newer(e.RV, version) || e.RV == version && isVerdictOnly
 }
 
 // A Table contains rows column by column: one array for each field.

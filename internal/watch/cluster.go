@@ -17,7 +17,6 @@ import (
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/authz"
 	"github.com/glasshouse-project/glasshouse/internal/watch/catalog"
-	"github.com/glasshouse-project/glasshouse/internal/watch/compact"
 	"github.com/glasshouse-project/glasshouse/internal/watch/cursor"
 	"github.com/glasshouse-project/glasshouse/internal/watch/definitions"
 	"github.com/glasshouse-project/glasshouse/internal/watch/event"
@@ -194,9 +193,6 @@ func (c *Cluster) newInformer(
 		Inherited: func(key string) *verdict.Verdict {
 			return c.verdicts.Inherited(graph.Kind{Group: resource.Group, Kind: resource.Kind}, key)
 		},
-	}
-	if scope.Resource == (schema.GroupVersionResource{Version: "v1", Resource: "nodes"}) && !scope.Metadata {
-		deps.ExtraCells = func(o *compact.Object) []byte { return inherit.NodeCells(c.verdicts, o) }
 	}
 	if slices.Contains(definitions.Scopes(), scope) {
 		deps.ObjectChanged = c.catalog.RefreshSoon

@@ -168,7 +168,6 @@ func (s *Subscription) permissionsDiffer(f *query.Filter, refusal string) bool {
 	before := s.reader.Filter
 	return refusal != s.refusal || before.IsRestricted != f.IsRestricted ||
 		!slices.Equal(before.Namespaces, f.Namespaces) || before.HidesCauses != f.HidesCauses ||
-		before.HidesExtra != f.HidesExtra ||
 		!slices.Equal(before.CauseSources, f.CauseSources)
 }
 

@@ -37,7 +37,7 @@ func isNumber(c Column) bool {
 	for _, text := range []string{c.Type, strings.ToLower(c.Name)} {
 		switch text {
 		case "integer", "number", "ready", "up-to-date", "available", "replicas", "minpods", "maxpods", "restarts",
-			"completions", "capacity", "duration", "share":
+			"completions", "capacity", "duration":
 			return true
 		}
 	}

@@ -2,12 +2,6 @@
 export class Element {
   private nodes: (Element | string)[] = [];
   private readonly attributes = new Map<string, string>();
-  readonly style = {
-    properties: new Map<string, string>(),
-    setProperty(name: string, value: string): void {
-      this.properties.set(name, value);
-    },
-  };
   constructor(private readonly tag: string) {}
   static of(e: unknown): Element {
     return e as Element;

@@ -34,13 +34,6 @@ func encodeRow(c *Change, cache *Cache, shared *Lazy[[]byte], format *rowFormat)
 	return shared.Get(func() ([]byte, error) { return newRowEvent(c, cache, format) })
 }
 
-// IsOfExtraCells reports whether an update has changed only extra cells.
-func IsOfExtraCells(c *Change) bool {
-	return c.Op == journal.Update && !bytes.Equal(compact.Extra(c.Old), compact.Extra(c.New)) &&
-		c.Old.ResourceVersion() == c.New.ResourceVersion() && c.Old.SameText(c.New) && c.Old.SameCells(c.New) &&
-		c.Old.Verdict().Same(c.New.Verdict())
-}
-
 // rowFormat has the functions that append the members of an update.
 type rowFormat struct {
 	appendVersion func(*compact.Object, []byte) []byte

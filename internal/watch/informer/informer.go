@@ -49,9 +49,6 @@ type Options struct {
 	Masked         bool
 	// Inherited returns the verdict that the object with a journal key inherits from other objects, or nil.
 	Inherited func(key string) *verdict.Verdict
-	// ExtraCells returns the extra cells of an object as a JSON array, if they depend on other objects. Nil for resources
-	// without such cells.
-	ExtraCells func(*compact.Object) []byte
 	// StateChanged is called after the state has changed. ObjectChanged is called after an object has changed. Neither
 	// may block.
 	StateChanged, ObjectChanged func()

@@ -95,13 +95,9 @@ func (f *feed) setColumns(columns []printer.Column) (changed bool) {
 	return changed
 }
 
-// withInherited returns the object with a new verdict and with its extra cells. This verdict combines the object's own
-// verdict with the verdict that it inherits from other objects. If the object already has this verdict and these cells,
-// withInherited returns the object itself.
+// withInherited returns the object with a new verdict. This verdict combines the object's own verdict with the verdict
+// that it inherits from other objects. If the object already has this verdict, withInherited returns the object itself.
 func (o *Options) withInherited(key string, object *compact.Object) *compact.Object {
-	if o.ExtraCells != nil {
-		object = compact.WithExtra(object, o.ExtraCells(object))
-	}
 	next := object.Verdict().Own()
 	if v := o.Inherited(key); v != nil {
 		next = verdict.Inherit(next, v)
@@ -112,8 +108,7 @@ func (o *Options) withInherited(key string, object *compact.Object) *compact.Obj
 	return object.WithVerdict(next)
 }
 
-// UpdateVerdict stores the verdict and the extra cells of an object after the verdict that the object inherits, or the
-// extra cells, have changed.
+// UpdateVerdict stores the verdict of an object after the verdict that the object inherits has changed.
 func (i *Informer) UpdateVerdict(key string) {
 	i.overdue.Write(func() {
 		o, ok, _ := i.Get(key)

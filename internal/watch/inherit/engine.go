@@ -126,7 +126,6 @@ func (e *Engine) startLocked() {
 		var parts sync.WaitGroup
 		parts.Go(func() { e.watchResources(ctx, &parts) })
 		parts.Go(func() { e.evaluateDirty(ctx) })
-		parts.Go(func() { publishUsages(ctx, e) })
 		parts.Wait()
 		e.clear()
 	})
@@ -147,7 +146,6 @@ func (e *Engine) clear() {
 	e.limiter.Reset()
 	e.queue.Clear() // After the timers that mark objects.
 	e.forgetResources()
-	publishNodes(e) // Without all pods, the sums are unknown.
 	e.graph.Clear()
 	e.mentions.Reset()
 	e.cuts.Reset()

@@ -89,7 +89,7 @@ func (d *decoder) setColumns(definitions []byte) error {
 // have cells for the previous columns.
 func (d *decoder) useColumns(columns []printer.Column) error {
 	if d.hasLastChange {
-		columns = printer.WithExtra(columns, d.resource)
+		columns = printer.WithLastChange(columns)
 	}
 	before := d.currentColumns()
 	if printer.Same(before, columns) {

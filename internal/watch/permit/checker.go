@@ -72,13 +72,7 @@ func (c *Checker) Filter(
 	if err := c.Restrict(ctx, resource, filter, verb, ttl); err != nil {
 		return filter, err
 	}
-	if err := c.restrictCauses(ctx, filter, ttl); err != nil {
-		return filter, err
-	}
-	// The extra cells of nodes are sums over the pods of all namespaces.
-	filter.HidesExtra = filter.HidesExtra || resource.GVR().Resource == "nodes" && filter.HidesCauses &&
-		!slices.Contains(filter.CauseSources, "core/v1/pods")
-	return filter, nil
+	return filter, c.restrictCauses(ctx, filter, ttl)
 }
 
 // checkMasked returns an error for a field selector on a masked field. With such a selector, a user could find out the

@@ -11,7 +11,6 @@ import (
 	"strings"
 	"time"
 
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/duration"
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/jsonscan"
@@ -77,30 +76,17 @@ func Plain() []Column {
 	return markRelative([]Column{{Name: "Name", Type: "string", Format: "name"}, {Name: "Age", Type: "date"}}, "", nil)
 }
 
-// WithExtra returns the columns with the extra columns of a resource, such as "pods", at the end. If the API server
-// already prints a column of the same name as one of them, it returns the columns unchanged.
-func WithExtra(columns []Column, resource schema.GroupResource) []Column {
-	extra := []Column{{
+// WithLastChange returns the columns with the extra column "Last change" at the end. If the API server already prints a
+// column of this name, it returns the columns unchanged.
+func WithLastChange(columns []Column) []Column {
+	last := Column{
 		Name: "Last change", Type: "string", Priority: 1, Relative: true, IsExtra: true,
 		Description: "The newest change of the specification by a person or a deployment tool.",
-	}}
-	if resource == (schema.GroupResource{Resource: "nodes"}) {
-		for _, c := range [][2]string{
-			{"Pods", "The number of pods on the node that have not ended, and its maximum."},
-			{"CPU requests", "The CPU cores that the pods request, and the allocatable number."},
-			{"Memory requests", "The memory that the pods request, and the allocatable memory."},
-		} {
-			extra = append(extra, Column{
-				Name: c[0], Type: "share", Priority: 1, IsExtra: true, Description: c[1],
-			})
-		}
 	}
-	for _, c := range columns {
-		if slices.ContainsFunc(extra, func(e Column) bool { return strings.EqualFold(c.Name, e.Name) }) {
-			return columns
-		}
+	if slices.ContainsFunc(columns, func(c Column) bool { return strings.EqualFold(c.Name, last.Name) }) {
+		return columns
 	}
-	return slices.Concat(columns, extra)
+	return append(slices.Clip(columns), last)
 }
 
 // Printed returns the columns that the API server prints, without the extra columns.

@@ -24,17 +24,13 @@ func (f *Filter) Shown(o *compact.Object) *compact.Object {
 	return o.WithVerdict(o.Verdict().Public())
 }
 
-// IsHidden reports whether only the cause of a verdict or the extra cells have changed, and the viewer may not see
-// them.
+// IsHidden reports whether only the cause of a verdict has changed, and the viewer may not read this cause.
 func (f *Filter) IsHidden(c *event.Change) bool {
-	if c.Op != journal.Update || !f.HidesCauses && !f.HidesExtra {
+	if !f.HidesCauses || c.Op != journal.Update || !c.Old.Verdict().IsInherited() && !c.New.Verdict().IsInherited() {
 		return false
 	}
-	if event.IsOfExtraCells(c) {
-		return f.HidesExtra
-	}
 	before, after := f.Shown(c.Old), f.Shown(c.New)
-	return f.HidesCauses && before.ResourceVersion() == after.ResourceVersion() && before.SameText(after) &&
+	return before.ResourceVersion() == after.ResourceVersion() && before.SameText(after) &&
 		before.SameCells(after) && before.Verdict().Same(after.Verdict())
 }
 

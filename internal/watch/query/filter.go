@@ -312,12 +312,12 @@ func (f *Filter) VisibleChange(c *event.Change) *event.Change {
 	default:
 		return nil
 	}
-	if f.IsHidden(c) {
-		return nil
-	}
 	before, after := f.Shown(c.Old), f.Shown(c.New)
 	if op == c.Op && before == c.Old && after == c.New {
 		return c
+	}
+	if f.IsHidden(c) {
+		return nil
 	}
 	return &event.Change{
 		Offset: c.Offset,

@@ -100,9 +100,6 @@ func (e *events) event(c *event.Change) ([]byte, error) {
 	if c = e.client.filter.VisibleChange(c); c == nil {
 		return nil, nil
 	}
-	if !options.View.hasRows() && event.IsOfExtraCells(c) {
-		return nil, nil
-	}
 	if options.GuestMask != nil && !options.View.hasRows() {
 		var err error
 		if c, err = event.Masked(c, options.GuestMask, options.Cache); err != nil {

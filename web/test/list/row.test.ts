@@ -92,34 +92,6 @@ void test("numbers, sizes and ages are aligned to the right, in the header too",
   assert.deepEqual(numbers(Element.of(emptyRow(shape))), [false, false, false, true]);
 });
 
-void test("a share of a maximum is a bar", () => {
-  const share = { ...column("Pods", 0), type: "share", extraAt: 0 };
-  const rows = new Rows();
-  const cells = ["27/108", "1.5/2 GiB", "9/4", "4", "4/0"];
-  rows.apply({
-    id: 1,
-    type: "rows",
-    cursor: "",
-    columns: [columns[0] as Column, share],
-    last: true,
-    rows: cells.map((extra, n) => ({ ...row(`node-${n}`, "", verdictOf("ok"), [`node-${n}`]), extra: [extra] })),
-  });
-  const shape = shapeOf("core/v1/nodes", rows.columns, false, [], false);
-  const shares = rows.visible().map((e) => {
-    const tr = emptyRow(shape);
-    fillRow(tr, shape, e, now);
-    const td = Element.of(tr).children[1];
-    return [td?.textContent, td?.style.properties.get("--share")];
-  });
-  assert.deepEqual(shares, [
-    ["27/108", "0.25"],
-    ["1.5/2 GiB", "0.75"],
-    ["9/4", "1"],
-    ["4", "0"],
-    ["4/0", "0"],
-  ]);
-});
-
 void test("ages are updated", () => {
   const b = build();
   b.tick(3_600_000);

@@ -1,5 +1,4 @@
-// Package demand reads the phase, the node and the resource requests (CPU and memory) in the JSON text of a pod, and
-// adds them up for each namespace and for each node.
+// Package demand reads the phase and the resource requests (CPU and memory) in the JSON text of a pod.
 package demand
 
 import (
@@ -8,14 +7,13 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/jsonscan"
 )
 
-// Usage contains the phase, the node and the resource requests of a pod.
+// Usage contains the phase and the resource requests of a pod.
 type Usage struct {
 	Phase            string
-	Node             string // Empty if the pod is not scheduled.
-	MilliCPU, Memory int64  // Memory is in bytes.
+	MilliCPU, Memory int64 // Memory is in bytes.
 }
 
-// Of returns the phase, the node and the requests of a pod. As in the scheduler, the requests are the overhead plus the
+// Of returns the phase and the requests of a pod. As in the scheduler, the requests are the overhead plus the
 // larger of two values: the sum of the containers and sidecars, and the largest init container.
 func Of(text []byte) (u Usage) {
 	c := jsonscan.NewCursor(text)
@@ -45,10 +43,6 @@ func (u *Usage) readSpec(c *jsonscan.Cursor) error {
 	var largest, sidecars, overhead requests
 	err := c.Object(func(key []byte) error {
 		switch string(key) {
-		case "nodeName":
-			text, err := c.Text()
-			u.Node = text
-			return err
 		case "containers", "initContainers":
 			isInit := string(key) == "initContainers"
 			return c.Array(func(int) error {

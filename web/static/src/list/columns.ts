@@ -12,7 +12,6 @@ const maxWidth = 56; // characters; a longer text ends with an ellipsis
 const relativeWidth = 9; // minimum width in characters of a column with ages; the age "<invalid>" needs 9
 const longNameWidth = 253; // characters; no column is wider, because no object name is longer
 const whyWidth = 24; // minimum width in characters of the column "Why", which fills the remaining space
-const barWidth = 8; // characters; space for the bar of a share
 const shapeWidth = 3; // characters; space for the shape that shows the severity, before the name
 
 export interface TableHead {
@@ -86,7 +85,7 @@ export class ColumnWidths {
       if (namespace) grow(0, e.ns.length);
       columns.forEach((c, i) => {
         const text = cellText(cellOf(e, c.index, c));
-        const width = widthOf(text, c.relative, c.isShare);
+        const width = widthOf(text, c.relative);
         grow(position(i), hasVerdicts && c.index === link ? width + shapeWidth : width);
       });
     }
@@ -136,22 +135,16 @@ export function fittingColumns(rows: RowSource, shape: TableShape, room: number,
   let longestWhy = 0;
   if (shape.whyAt >= 0)
     for (const e of rows.all()) longestWhy = Math.max(longestWhy, Math.min(whyOf(e.verdict).length, maxWidth));
-  let used = widths.sum + widths.count * pad;
+  let used = widths.sum + widths.count * pad + Math.max(0, longestWhy - whyWidth);
   const fitting = new Set<number>();
-  // Shares are short, so they fit before a long sentence in "Why". Other columns fit after it, and those that
-  // Glasshouse adds are more useful than those of -o wide.
-  const order = (c: Column): number => (c.type === "share" ? 0 : c.extraAt === undefined ? 2 : 1);
+  // Columns that Glasshouse adds are more useful than those of -o wide.
+  const isWide = (c: Column): number => (c.extraAt === undefined ? 1 : 0);
   const optional = [...rows.columns.entries()].filter(([, c]) => c.priority > 0);
-  let hasWhy = false;
-  for (const [index, c] of optional.sort(([, a], [, b]) => order(a) - order(b))) {
-    if (order(c) > 0 && !hasWhy) {
-      hasWhy = true;
-      used += Math.max(0, longestWhy - whyWidth);
-    }
+  for (const [index, c] of optional.sort(([, a], [, b]) => isWide(a) - isWide(b))) {
     let width = 0;
     for (const e of rows.all()) {
       const text = cellText(cellOf(e, index, c));
-      if (!emptyTexts.has(text)) width = Math.max(width, widthOf(text, c.relative, c.type === "share"));
+      if (!emptyTexts.has(text)) width = Math.max(width, widthOf(text, c.relative));
     }
     const needed = Math.max(Math.min(width, maxWidth), c.name.length + 2) + pad;
     if (width === 0 || !(used + needed <= room)) continue;
@@ -161,10 +154,8 @@ export function fittingColumns(rows: RowSource, shape: TableShape, room: number,
   return fitting;
 }
 
-function widthOf(text: string, isRelative: boolean, isShare: boolean): number {
-  // The cell contains a timestamp of 20 characters, but shows it as an age of about 7 characters.
-  if (isRelative) return Math.max(relativeWidth, text.length - 13);
-  return isShare ? text.length + barWidth : text.length;
-}
+// A cell of a relative column contains a timestamp of 20 characters, but shows it as an age of about 7 characters.
+const widthOf = (text: string, isRelative: boolean): number =>
+  isRelative ? Math.max(relativeWidth, text.length - 13) : text.length;
 
 const emptyTexts = new Set(["", "<none>", "<unset>"]);

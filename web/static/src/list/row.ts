@@ -28,11 +28,10 @@ interface ShownColumn {
   readonly showsState: boolean;
   readonly isNumber: boolean; // whether the cells are aligned to the right
   readonly extraAt?: number; // see Column
-  readonly isShare: boolean; // whether the cells contain an amount and its maximum, such as "27/110"
 }
 
 const typeOrName =
-  /^(integer|number|ready|up-to-date|available|replicas|m(in|ax)pods|restarts|completions|capacity|duration|share)$/i;
+  /^(integer|number|ready|up-to-date|available|replicas|m(in|ax)pods|restarts|completions|capacity|duration)$/i;
 
 /** Reports whether a column contains numbers, sizes or ages. The server has the same rule. */
 export const isNumber = ({ name, type, relative, extraAt }: Column): boolean =>
@@ -60,7 +59,6 @@ export function shapeOf(
       relative: c.relative,
       showsState: showsState(c.name),
       isNumber: isNumber(c),
-      isShare: c.type === "share",
       ...(c.extraAt === undefined ? {} : { extraAt: c.extraAt }),
       isShown: isShown(c),
     }))
@@ -87,21 +85,11 @@ export function emptyRow(shape: TableShape): HTMLTableRowElement {
   const cells: Element[] = shape.columns.map((c) =>
     c.index === shape.link
       ? h("th", { scope: "row" }, h("a"))
-      : h("td", {
-          "data-state": c.showsState ? "" : null,
-          "data-number": c.isNumber ? "" : null,
-          "data-share": c.isShare ? "" : null,
-        }),
+      : h("td", { "data-state": c.showsState ? "" : null, "data-number": c.isNumber ? "" : null }),
   );
   if (shape.namespace) cells.unshift(h("td", { class: "ns" }));
   if (shape.whyAt >= 0) cells.splice(shape.whyAt, 0, h("td", { class: "why" }));
   return h("tr", {}, ...cells);
-}
-
-/** Returns the share of the maximum in a text such as "1.5/4", from 0 to 1, or 0 if it is unknown. */
-function shareOf(text: string): number {
-  const [amount = NaN, maximum = NaN] = text.split("/").map((part) => parseFloat(part));
-  return maximum > 0 ? Math.min(1, amount / maximum) || 0 : 0;
 }
 
 /** A cell whose text has changed, with its previous text. */
@@ -138,7 +126,6 @@ export function fillRow(tr: HTMLTableRowElement, shape: TableShape, e: Entry, no
       setText(a, text);
     } else {
       setText(td, c.relative ? formatAges(text, now) : text);
-      if (c.isShare) (td as HTMLElement).style.setProperty("--share", String(shareOf(text)));
     }
     if ((c.relative ? td.getAttribute("data-wire") : before) === text) continue;
     if (c.relative) td.setAttribute("data-wire", text);

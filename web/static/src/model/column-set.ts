@@ -24,7 +24,7 @@ export function columnChoices(
     name: c.name.toLowerCase(),
     label: c.name,
     wide: c.priority > 0,
-    hint: c.extraAt !== undefined ? "added" : c.priority > 0 ? "wide" : "",
+    hint: c.extraAt !== undefined ? "Glasshouse" : c.priority > 0 ? "wide" : "",
   }));
   if (namespaced) all.unshift({ name: "namespace", label: "Namespace", wide: false, hint: "" });
   return all.map((c) => {

@@ -144,13 +144,8 @@ export class WindowRows implements RowSource {
     this.entries = m.rows.map((r) => {
       const e = entryOf(r, false, null);
       const before = old.get(e.key);
-      // Compare the verdicts and the extra cells too. When progress becomes overdue, or a pod is added to a node, the
-      // resourceVersion does not change.
-      const isSame =
-        before?.uid === e.uid &&
-        before.rv === e.rv &&
-        sameVerdict(before.verdict, e.verdict) &&
-        before.extra.join("\n") === e.extra.join("\n");
+      // Compare the verdicts too. When progress becomes overdue, the verdict changes, but the resourceVersion does not.
+      const isSame = before?.uid === e.uid && before.rv === e.rv && sameVerdict(before.verdict, e.verdict);
       return isSame ? before : e;
     });
     // Unfreeze the order only if this message has new columns or another offset. Otherwise, it only updates the window.

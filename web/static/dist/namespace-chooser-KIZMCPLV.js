@@ -1,1 +1,0 @@
-import{b as a,c as b,d as c}from"./chunk-BAUVOFXX.js";import"./chunk-YJLPFAXE.js";import"./chunk-J2LIJCNY.js";import"./chunk-IAJ757AH.js";import"./chunk-ECLNYHVV.js";import"./chunk-BPIPMS3Z.js";import"./chunk-IN7EOD4N.js";import"./chunk-DAVYRBH6.js";import"./chunk-C6GKX3UN.js";export{b as isNamespaceName,a as matchingNamespaces,c as namespaceChooser};

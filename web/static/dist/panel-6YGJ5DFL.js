@@ -1,0 +1,1 @@
+import{a}from"./chunk-PA4LAUOR.js";import"./chunk-QFW2AF3L.js";import"./chunk-X4QQILDX.js";import"./chunk-IAJ757AH.js";import"./chunk-GNBJ46VJ.js";import"./chunk-DAVYRBH6.js";import"./chunk-C6GKX3UN.js";export{a as Panel};

@@ -1,1 +1,0 @@
-import{a}from"./chunk-NQANDWA3.js";import"./chunk-YJLPFAXE.js";import"./chunk-J2LIJCNY.js";import"./chunk-IAJ757AH.js";import"./chunk-ECLNYHVV.js";import"./chunk-BPIPMS3Z.js";import"./chunk-IN7EOD4N.js";import"./chunk-DAVYRBH6.js";import"./chunk-C6GKX3UN.js";export{a as openRowMenu};
