@@ -50,7 +50,7 @@ var (
 	// In a change, the member "was" has previous values by index of the patch operation, such as {"0":"811"}.
 	versionInWas  = regexp.MustCompile(`("\d+":)"\d+"`)
 	latencyMember = regexp.MustCompile(`,"latencyMs":\d+`)
-	ageElement    = regexp.MustCompile(`>(\d+[smhd])+<`)
+	ageElement    = regexp.MustCompile(`>(\d+[smhd])+( ago by [^<]*)?<`)
 
 	timeAtStart    = regexp.MustCompile(`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)`)
 	versionAtStart = regexp.MustCompile(`^(?:"|&#34;)?[^",&\n> ]*(?:"|&#34;)?`)
@@ -105,7 +105,7 @@ func (t target) mask(text string) string {
 	text = versionPatch.ReplaceAllString(text, "${1}X")
 	text = versionInWas.ReplaceAllString(text, "${1}X")
 	text = latencyMember.ReplaceAllString(text, "")
-	text = ageElement.ReplaceAllString(text, ">AGE<")
+	text = ageElement.ReplaceAllString(text, ">AGE$2<")
 	return strings.NewReplacer(t.ns, "NS", t.name, "NAME").Replace(text)
 }
 

@@ -3,6 +3,8 @@ package watch_test
 import (
 	"fmt"
 	"log/slog"
+	"maps"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -12,6 +14,8 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch"
 	"github.com/glasshouse-project/glasshouse/internal/watch/apitest"
 	"github.com/glasshouse-project/glasshouse/internal/watch/overview"
+
+	"sigs.k8s.io/yaml"
 )
 
 // explain returns the explanation of an object, such as "core/v1/pods a web-1", with its parts as short texts.
@@ -236,4 +240,84 @@ func TestExplanationNamesCutLists(t *testing.T) {
 			t.Errorf("all owned objects are read again: got %q", got)
 		}
 	})
+}
+
+// setFixture stores the objects of a fixture of package cause.
+func setFixture(t *testing.T, server *apitest.Server, name string) {
+	t.Helper()
+	text, err := os.ReadFile("cause/testdata/" + name + ".yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, objects, _ := strings.Cut(string(text), "\n---\n") // The first document is the expected verdict.
+	for doc := range strings.SplitSeq(objects, "\n---\n") {
+		var o map[string]any
+		if err := yaml.Unmarshal([]byte(doc), &o); err != nil {
+			t.Fatal(err)
+		}
+		metadata, _ := o["metadata"].(map[string]any)
+		item := apitest.Item{Name: fmt.Sprint(metadata["name"])}
+		if namespace, ok := metadata["namespace"].(string); ok {
+			item.Namespace = namespace
+		}
+		if owners, ok := metadata["ownerReferences"].([]any); ok {
+			owner, _ := owners[0].(map[string]any)
+			owner["uid"] = item.Namespace + "/" + fmt.Sprint(owner["name"]) // The server generates such UIDs.
+			item.Metadata = `"ownerReferences":` + encode(t, owners)
+		}
+		group, version, ok := strings.Cut(fmt.Sprint(o["apiVersion"]), "/")
+		if !ok {
+			group, version = "core", group
+		}
+		kind := fmt.Sprint(o["kind"])
+		maps.DeleteFunc(o, func(key string, _ any) bool {
+			return slices.Contains([]string{"apiVersion", "kind", "metadata"}, key)
+		})
+		if rest := encode(t, o); len(rest) > 2 {
+			item.Rest = rest[1 : len(rest)-1]
+		}
+		server.Set(group+"/"+version+"/"+strings.ToLower(kind)+"s", item)
+	}
+}
+
+// The explanation of a quota or of a webhook lists what it affects, and that of a route leads to the missing Service.
+func TestExplanationsOfQuotaWebhookAndRoute(t *testing.T) {
+	const workload = "Deployment/web failed, ReplicaSet/web-1 failed"
+	for _, test := range []struct {
+		fixture, ref, kind, namespace, name string
+		chain, affected                     string
+	}{
+		{"quota-exceeded", "core/v1/resourcequotas", "ResourceQuota", "shop", "small", "", workload},
+		{
+			"webhook-denies", "admissionregistration.k8s.io/v1/validatingwebhookconfigurations",
+			"ValidatingWebhookConfiguration", "", "labels", "", workload,
+		},
+		{
+			"route-service-missing", "gateway.networking.k8s.io/v1/httproutes", "HTTPRoute", "shop", "web",
+			"HTTPRoute/web failed there, Service/cart none missing", "",
+		},
+	} {
+		t.Run(test.fixture, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				columns := `[{"name":"Name","type":"string"}]`
+				server := apitest.New(t, append(causeKinds(),
+					apitest.Kind{Ref: test.ref, Kind: test.kind, Cluster: test.namespace == "", Columns: columns},
+					apitest.Kind{Ref: "core/v1/services", Kind: "Service", Columns: columns},
+					apitest.Kind{Ref: "gateway.networking.k8s.io/v1/gateways", Kind: "Gateway", Columns: columns},
+				)...)
+				server.Set("core/v1/namespaces", apitest.Item{Name: "shop"})
+				setFixture(t, server, test.fixture)
+				cluster := runClusterWith(t, server, watch.Options{
+					Linger: time.Minute, InheritVerdicts: true, Log: slog.New(slog.NewTextHandler(t.Output(), nil)),
+				})
+				access := cluster.For(watch.Viewer{Program: true})
+				defer watch.IndexOf(access).Keep()()
+				advance(time.Minute)
+				_, chain, affected := explain(t, access, test.ref, test.namespace, test.name)
+				if chain != test.chain || sorted(affected) != sorted(test.affected) {
+					t.Errorf("got chain %s, affected %s, want %s and %s", chain, affected, test.chain, test.affected)
+				}
+			})
+		})
+	}
 }

@@ -198,6 +198,14 @@ func TestListPageShowsItsState(t *testing.T) {
 			nil,
 		},
 		{
+			"extra column",
+			func(l *templates.List) {
+				l.Columns[2] = templates.Column{Name: "Last change", Relative: true, IsExtra: true}
+			},
+			[]string{`<th scope="col" aria-sort="none" data-column="2">`, `<td data-wire="`},
+			[]string{"data-number data-wire"},
+		},
+		{
 			"sorted",
 			func(l *templates.List) {
 				l.Query.Sort = "-status"
