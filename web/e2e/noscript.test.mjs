@@ -97,7 +97,7 @@ await test("without script", { timeout: 400_000 }, async (t) => {
     assert.deepEqual(await head(), ["Name", "Data", "Age"]);
     await page.locator("#filters a", { hasText: "Default columns" }).click();
     await page.locator("#wide").check();
-    assert.deepEqual(await apply({ ns: "" }).then(head), ["Namespace", "Name", "Data", "Age"]);
+    assert.deepEqual(await apply({ ns: "" }).then(head), ["Namespace", "Name", "Data", "Age", "Last change"]);
     assert.deepEqual(
       [...new URL(page.url()).searchParams].filter(([, value]) => value !== ""),
       [
