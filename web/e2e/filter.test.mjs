@@ -132,7 +132,8 @@ await test("filters", { timeout: 400_000 }, async (t) => {
   await t.test("an unknown column is named on every page", async (t) => {
     const few = await Dashboard.start(t, { flags: ["--page-rows", "2"] });
     const words =
-      "No column “colour” to sort by, and no column “weight” to show. Available: namespace, name, data, age, last change.";
+      "No column “colour” to sort by, and no column “weight” to show. " +
+      "Available: namespace, name, data, age, last change.";
     for (const [what, { url }, javaScriptEnabled] of [
       ["of the complete list", dashboard, true],
       ["of the windowed list", few, true],
