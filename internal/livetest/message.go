@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 )
 
 // A Subscription is a message that subscribes to a view.
@@ -68,7 +67,7 @@ type Problem struct {
 // A Row is one object in a message of the view "rows".
 type Row struct {
 	NS, Name, UID, RV string
-	Cells, Extra      []json.RawMessage
+	Cells             []json.RawMessage
 }
 
 // Key returns namespace and name, which identify a row of a resource.
@@ -88,7 +87,6 @@ type Event struct {
 	Cells                 map[int]json.RawMessage
 	Object, Patch         json.RawMessage
 	Verdict               json.RawMessage
-	Extra                 []json.RawMessage // Nil if no extra cell has changed.
 }
 
 // follows reports whether the update can follow a version: the resourceVersion of the update is newer, or both
@@ -103,8 +101,8 @@ type Table struct {
 	NS, Name, RV []string
 	Created      []json.RawMessage
 	// Cells has one element per column: an array of cells, or a name. A name such as "created" means that the cells are
-	// equal to this field of the rows. Extra has the same form.
-	Cells, Extra []json.RawMessage
+	// equal to this field of the rows.
+	Cells []json.RawMessage
 }
 
 // rows returns the rows of the table. They have no UIDs, because the table view sends none.
@@ -118,7 +116,7 @@ func (t *Table) rows() ([]Row, error) {
 		rows[i] = Row{NS: t.NS[i], Name: name, RV: t.RV[i]}
 	}
 	names, err := json.Marshal(t.Name)
-	for n, column := range slices.Concat(t.Cells, t.Extra) {
+	for _, column := range t.Cells {
 		var cells []json.RawMessage
 		switch string(column) {
 		case `"name"`:
@@ -133,11 +131,7 @@ func (t *Table) rows() ([]Row, error) {
 			return nil, errors.Join(err, fmt.Errorf("table has %d rows and a column with %d cells", len(rows), len(cells)))
 		}
 		for i, cell := range cells {
-			if n < len(t.Cells) {
-				rows[i].Cells = append(rows[i].Cells, cell)
-			} else {
-				rows[i].Extra = append(rows[i].Extra, cell)
-			}
+			rows[i].Cells = append(rows[i].Cells, cell)
 		}
 	}
 	return rows, err

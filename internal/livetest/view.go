@@ -238,10 +238,7 @@ func (v *View) applyRowEvent(e *Event) {
 		if !e.follows(row.RV) {
 			v.fault("%s goes from version %s to %s", key, row.RV, e.RV)
 		}
-		changed.Cells, changed.Extra = slices.Clone(row.Cells), row.Extra
-		if e.Extra != nil {
-			changed.Extra = e.Extra
-		}
+		changed.Cells = slices.Clone(row.Cells)
 		for i, cell := range e.Cells {
 			if i < 0 || i >= len(changed.Cells) {
 				v.fault("%s has %d cells, and cell %d changes", key, len(changed.Cells), i)

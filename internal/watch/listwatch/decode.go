@@ -85,7 +85,7 @@ func (d *decoder) object(cells []byte, c *jsonscan.Cursor) (o *compact.Object, m
 // extraCells returns the cells of the extra columns as a JSON array, or nil if there are none. The cell "Last change"
 // has the form "2026-11-21T10:00:00Z ago by kubectl-edit". Pages show the timestamp as elapsed time.
 func (d *decoder) extraCells(managed []byte) []byte {
-	if columns := d.currentColumns(); !d.hasLastChange || len(printer.Printed(columns)) == len(columns) {
+	if columns := d.currentColumns(); len(printer.Printed(columns)) == len(columns) {
 		return nil
 	}
 	by := fieldmanager.NewestSpec(managed, fieldmanager.IsController)
